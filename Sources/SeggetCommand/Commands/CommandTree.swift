@@ -5,15 +5,15 @@ import FoundationEssentials
 package struct CommandTree: Sendable {
     /// An option or flag of a command.
     struct Option: Sendable {
-        /// Its long names, without dashes.
+        /// The long names, without dashes.
         var names: [String] = []
-        /// Its short names.
+        /// The short names.
         var letters: [Character] = []
-        /// Whether it takes no value.
+        /// Whether the option takes no value.
         var isFlag = false
-        /// Whether it may be given several times, each time adding to the others.
+        /// Whether the option may be repeated, and all of its values count.
         var isRepeating = false
-        /// Whether the help shows it.
+        /// Whether the help shows the option.
         var isShown = true
     }
 
@@ -22,37 +22,37 @@ package struct CommandTree: Sendable {
         var name: String
         var abstract: String
         var options: [Option]
-        /// The titles of its groups of options, in order.
+        /// The titles of the option groups, in order.
         var titles: [String]
 
-        /// The option of a long name.
+        /// Returns the option with this long name.
         func option(_ name: String) -> Option? { options.first { $0.names.contains(name) } }
     }
 
-    /// The commands that are shown, the default one first.
+    /// The commands that the help shows, the default command first.
     let commands: [Command]
 
-    /// Reads what the parser says about itself.
+    /// Reads the parser's own description of the commands (`--experimental-dump-help`).
     ///
-    /// - Parameter root: What the commands stand below.
+    /// - Parameter root: The root command.
     init(of root: any ParsableCommand.Type) {
         let first = root.configuration.defaultSubcommand?.configuration.commandName
         commands = Self.read(root).sorted { $0.name == first && $1.name != $0.name }
     }
 
-    /// The command that the arguments begin with; `nil` where the default one is meant.
+    /// Returns the command that the arguments begin with, or `nil` if they name none.
     func command(of arguments: [String]) -> Command? {
         commands.first { $0.name == arguments.first }
     }
 
-    /// Every long name that some command shows.
+    /// The long names of all options that the help shows.
     var allNames: Set<String> {
         Set(commands.flatMap { $0.options.filter(\.isShown).flatMap(\.names) })
     }
 
-    /// The known name that a wrong one may have been meant as.
+    /// Returns the known name that is most similar to a mistyped one, or `nil` if none is similar.
     static func nearest(to name: String, among names: some Collection<String>) -> String? {
-        // Of two that are as near, the one that begins alike.
+        // Among equally similar names, the one with the longest common prefix wins.
         let near = names.map {
             (Self.distance($0, name), -zip($0, name).prefix { $0 == $1 }.count, $0)
         }
@@ -61,7 +61,7 @@ package struct CommandTree: Sendable {
         return near.2
     }
 
-    /// How many letters have to be added, taken away or replaced (Levenshtein).
+    /// Returns the Levenshtein distance: the letters to insert, delete or replace.
     static func distance(_ first: String, _ second: String) -> Int {
         let second = Array(second)
         var row = Array(0...second.count)
@@ -77,7 +77,7 @@ package struct CommandTree: Sendable {
         return row[second.count]
     }
 
-    // MARK: What the parser says
+    // MARK: The parser's description
 
     private struct Dump: Decodable {
         struct Command: Decodable {

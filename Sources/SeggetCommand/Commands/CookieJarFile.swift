@@ -2,31 +2,31 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// The file of `--cookie-jar`: in it the cookies of a run are saved when that ends.
+/// The file of `--cookie-jar`, which receives the cookies of a run at its end.
 ///
-/// Readable by its owner only, and replaced as a whole.
+/// Only the owner can read the file. It is replaced atomically.
 struct CookieJarFile: Sendable {
-    /// Why a file cannot be written.
+    /// The reason why the file cannot be written.
     struct Problem: Error {
         var errno: Int32
     }
 
-    /// Path of the file that is replaced: where a link leads.
+    /// The path of the file to replace, with symbolic links resolved.
     private let path: String
-    /// The path as it was given.
+    /// The path as the user typed it.
     private let shown: String
     private let options: DownloadOptions
-    /// The URL of a single file, for the user in it.
+    /// The URL if the run downloads a single file; it may contain a user name.
     private let url: String?
     /// The cookies of the run.
     let jars = CookieJars()
 
-    /// Takes the path, when a file can be written there; says why and ends the process when none can.
+    /// Checks that the file can be written; otherwise prints the reason and ends the process.
     ///
     /// - Parameters:
-    ///   - given: The path, as it was given.
-    ///   - options: What the command line says of its downloads.
-    ///   - url: The URL of a single file.
+    ///   - given: The path as the user typed it.
+    ///   - options: The download options of the command line.
+    ///   - url: The URL if the run downloads a single file.
     init(_ given: String, _ options: DownloadOptions, url: String?) {
         shown = given
         self.options = options
@@ -40,7 +40,7 @@ struct CookieJarFile: Sendable {
             guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
                 throw Problem(errno: EINVAL)
             }
-            // Better now than after the download.
+            // An error is reported now instead of after the download.
             let file = try Self.open(beside: path)
             close(file.descriptor)
             unlink(file.path)
@@ -54,7 +54,7 @@ struct CookieJarFile: Sendable {
 
     /// Saves the cookies.
     ///
-    /// - Returns: What segget ends with: `status`, unless they cannot be saved and all else is well.
+    /// - Returns: `status`, or `.disk` if the run succeeded but the cookies cannot be saved.
     func save(_ status: ExitStatus) -> ExitStatus {
         do throws(Problem) {
             let file = try Self.open(beside: path)
@@ -74,7 +74,7 @@ struct CookieJarFile: Sendable {
         }
     }
 
-    /// Makes an empty file beside another one, which others cannot read.
+    /// Creates an empty file with mode 0600 and a unique name in the same folder.
     private static func open(
         beside path: String
     ) throws(Problem) -> (path: String, descriptor: Int32) {

@@ -3,14 +3,14 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// `--dry-run`: shows what downloads would do.
+/// Shows what downloads would do (`--dry-run`).
 struct DryRun: Sendable {
     let files: FileList
     let json: JSONFormat?
-    /// The URLs of the command line, as they were typed: the first files.
+    /// The URLs of the command line as typed; they belong to the first files.
     let typed: [String]
 
-    /// Asks on other threads while this one, the main thread, waits for signals.
+    /// Runs the previews on other threads while the main thread waits for signals.
     func run(_ session: DownloadSession, _ interrupts: Interrupts) -> Never {
         Task {
             var worst = ExitStatus.done
@@ -29,7 +29,7 @@ struct DryRun: Sendable {
             await session.shutdown()
             Glibc.exit(worst.rawValue)
         }
-        // There is nothing to put in order.
+        // A signal may end the process immediately: there is nothing to clean up.
         interrupts.wait { false }
     }
 

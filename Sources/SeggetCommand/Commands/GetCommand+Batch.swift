@@ -6,10 +6,10 @@ package import Segmenter
 
 // Several files in one run.
 extension GetCommand {
-    /// Whether this is more than one URL: a list is, whatever is in it.
+    /// Whether the run is a batch: several URLs, or any list.
     var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty }
 
-    /// Refuses what is wrong about the number of files.
+    /// Refuses options that do not fit the number of files.
     func validateBatch() throws {
         guard !urls.isEmpty || !batch.inputFile.isEmpty else {
             throw ValidationError("Missing expected argument: a URL, or `--input-file`")
@@ -34,7 +34,9 @@ extension GetCommand {
         }
     }
 
-    /// The files of the command line and of the lists; ends the process where a list is wrong.
+    /// Returns the files of the command line and of the lists.
+    ///
+    /// Ends the process if a list cannot be read or parsed.
     func readItems() throws -> [InputFile.Item] {
         do throws(InputError) {
             let items = urls.map { InputFile.Item(urls: [$0]) } + (try batch.readLists())
@@ -53,7 +55,7 @@ extension GetCommand {
         }
     }
 
-    /// Downloads all files on other threads while this one, the main thread, waits for signals.
+    /// Downloads all files on other threads while the main thread waits for signals.
     func runBatch(
         _ files: FileList, _ session: DownloadSession, _ interrupts: Interrupts, _ hooks: Hooks,
         _ refresh: RefreshCommand?, _ jar: CookieJarFile?
@@ -63,7 +65,7 @@ extension GetCommand {
             refreshURL: refresh?.link, jars: jar?.jars, item: files.item)
         let settings = reportSettings(terminal: .standardError, refresh)
         Task {
-            // Commands run one after the other, beside the downloads.
+            // The hooks run one at a time, concurrently with the downloads.
             let (ended, continuation) = AsyncStream.makeStream(of: BatchEvent.self)
             let commands = Task {
                 for await event in ended {
@@ -91,14 +93,14 @@ extension GetCommand {
     }
 }
 
-/// Files to download, each made when it is needed.
+/// The files to download; each item is created when it is needed.
 struct FileList: Sendable {
     var count: Int
     var item: @Sendable (Int) -> BatchItem
 }
 
 extension ExitStatus {
-    /// What one file's end means by itself.
+    /// Returns the exit status for the result of a single file.
     package init(_ result: Result<DownloadedFile, DownloadError>) {
         switch result {
         case .success: self = .done

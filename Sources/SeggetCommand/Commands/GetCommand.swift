@@ -5,7 +5,7 @@ import SeggetFormats
 import SeggetReports
 import Segmenter
 
-/// `segget get`: fetches one file, or several.
+/// The command `segget get`, which downloads one or more files.
 package struct GetCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "get",
@@ -141,10 +141,10 @@ package struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Downloads on other threads while this one, the main thread, waits for signals.
+    /// Downloads on other threads while the main thread waits for signals.
     package func run() throws {
         if queueing.enqueue { Handover.runQueued(Array(CommandLine.arguments.dropFirst())) }
-        // First of all: reading a list or a password may take long.
+        // Secrets are hidden first, because reading a list or a password may take long.
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
@@ -182,7 +182,7 @@ package struct GetCommand: ParsableCommand {
             interrupts, jar)
     }
 
-    /// Reports a download to its end while this thread waits for signals.
+    /// Reports a download until it ends, while the calling thread waits for signals.
     static func follow(
         _ download: Download, _ url: String, _ hooks: Hooks, _ settings: DownloadReport.Settings,
         _ session: DownloadSession, _ interrupts: Interrupts, _ jar: CookieJarFile? = nil
@@ -203,20 +203,20 @@ package struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Where the file goes.
+    /// The destination of the file.
     var destination: Destination {
         guard output != "-" else { return .descriptor(STDOUT_FILENO) }
         if let path = goingOn.part { return .file(path) }
         return place.path.map { .file($0) } ?? .folder(directory ?? ".")
     }
 
-    /// The name that was given for the file; `-` for standard output.
+    /// The value of `--output`; `-` is standard output.
     var output: String? { place.output }
 
-    /// The folder that was given.
+    /// The value of `--directory`.
     var directory: String? { place.directory }
 
-    /// The library's options.
+    /// The download options of the command line.
     var options: DownloadOptions {
         var options = request.downloadOptions
         options.connections = connections
@@ -238,7 +238,7 @@ package struct GetCommand: ParsableCommand {
         return options
     }
 
-    /// What is reported, and how.
+    /// Returns the settings of the report.
     func reportSettings(
         terminal: Terminal, _ refresh: RefreshCommand? = nil
     ) -> DownloadReport.Settings {
@@ -249,7 +249,7 @@ package struct GetCommand: ParsableCommand {
             refreshProblem: { refresh?.takeProblem() })
     }
 
-    /// Reads `--checksum`.
+    /// Parses the value of `--checksum`.
     package static func digest(_ text: String) throws -> Digest {
         do throws(DigestSyntaxError) {
             return try Digest(parsing: text)

@@ -2,36 +2,36 @@ import CLinux
 import Glibc
 import SeggetReports
 
-/// How `segget` becomes `segget-manager`, which has the queue's commands and all of its own.
+/// Replaces `segget` by `segget-manager`, which has the commands of both.
 ///
-/// SQLite and full Foundation, which the queue needs, would cost the start of every download.
+/// The queue needs SQLite and full Foundation, which would slow the start of every download.
 package enum Handover {
-    /// For whom a command line is.
+    /// The program that handles a command line.
     enum Reader: Equatable {
-        /// The lean program.
+        /// `segget` itself.
         case segget
-        /// The manager, if it is there: it knows more to say.
+        /// The manager if it is installed, because its help covers more commands.
         case managerIfThere
-        /// The manager alone, for one of its commands.
+        /// The manager, for one of its own commands.
         case manager(QueueCommandName)
     }
 
-    /// Where the manager may stand, and how it stands there.
+    /// A path where the manager may be installed.
     struct Place {
         var path: [UInt8]
 
-        /// The path, for people.
+        /// The path, quoted for messages.
         var text: String { Diagnostic.quote(String(decoding: path, as: UTF8.self)) }
     }
 
     private static let manager = "segget-manager"
 
-    /// Becomes the manager, where the command line is for it; returns where it is not.
+    /// Becomes the manager if the command line is for it; otherwise returns.
     ///
-    /// Arguments, environment and working folder stay what they are. Where the manager is needed and
+    /// Arguments, environment and working directory stay the same. If the manager is required and
     /// cannot be started, the process ends.
     ///
-    /// - Parameter arguments: What was typed, without the program's name.
+    /// - Parameter arguments: The command line without the program's name.
     package static func run(_ arguments: [String]) {
         switch reader(of: arguments, program: .segget) {
         case .segget: break
@@ -40,19 +40,19 @@ package enum Handover {
         }
     }
 
-    /// Becomes the manager for `segget get --enqueue`, which is `segget add --attach` there.
+    /// Becomes the manager for `segget get --enqueue`, which runs `segget add --attach`.
     ///
-    /// - Parameter arguments: What was typed, without the program's name.
+    /// - Parameter arguments: The command line without the program's name.
     static func runQueued(_ arguments: [String]) -> Never {
         let words = [CommandLine.arguments[0]] + queued(arguments)
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         run(.add, &pointers)
     }
 
-    /// Becomes the manager for `segget-aria2c --enable-rpc`, whose command line that takes as it is.
+    /// Becomes the manager for `segget-aria2c --enable-rpc`, with the same command line.
     static func runAria2() -> Never { run(.serve, CommandLine.unsafeArgv) }
 
-    /// The same command line for `segget add --attach`.
+    /// Returns the command line of `segget add --attach` for that of `segget get --enqueue`.
     static func queued(_ arguments: [String]) -> [String] {
         let typed = Invocation.commandFirst(arguments, of: .segget)
         let rest = typed.first == "get" ? typed.dropFirst() : typed[...]
@@ -90,29 +90,30 @@ package enum Handover {
         Glibc.exit(ExitStatus.unavailable.rawValue)
     }
 
-    /// Becomes the manager, where it is; returns where it cannot be started.
+    /// Replaces the process by the manager; returns only if that fails.
     ///
-    /// - Parameter arguments: The command line, with the program's name.
-    /// - Returns: Why not, where something is in its place.
+    /// - Parameter arguments: The command line with the program's name.
+    /// - Returns: The path and `errno` of a manager that exists but cannot be started; `nil` if
+    ///   there is none.
     private static func become(
         _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> (place: Place, code: Int32)? {
         var problem: (place: Place, code: Int32)?
         for place in ownPath().map(places) ?? [] {
             execv((place.path + [0]).map { CChar(bitPattern: $0) }, arguments)
-            // It is not there, or cannot be started.
+            // execv(2) returns only if the file is missing or cannot be started.
             let code = errno
             if problem == nil, ![ENOENT, ENOTDIR].contains(code) { problem = (place, code) }
         }
         return problem
     }
 
-    /// For whom a command line is.
+    /// Returns the program that handles a command line.
     ///
     /// - Parameters:
-    ///   - arguments: What was typed, without the program's name.
-    ///   - program: The lean program.
-    /// - Returns: Who reads it.
+    ///   - arguments: The command line without the program's name.
+    ///   - program: `segget`, whose options are known.
+    /// - Returns: The program that handles the command line.
     static func reader(of arguments: [String], program: Program) -> Reader {
         guard let first = arguments.first else { return .segget }
         if let command = QueueCommandName(rawValue: first) { return .manager(command) }
@@ -127,7 +128,7 @@ package enum Handover {
         if questions.contains(first) || first.hasPrefix("--generate-completion-script") {
             return .managerIfThere
         }
-        // As in `segget --no-config list`.
+        // Options may precede the command, as in `segget --no-config list`.
         for (index, argument) in arguments.enumerated() {
             guard let command = QueueCommandName(rawValue: argument) else { continue }
             switch Invocation.judge(arguments[..<index], by: program.tree) {
@@ -139,10 +140,10 @@ package enum Handover {
         return .segget
     }
 
-    /// Where the manager is looked for: beside the program, as it is built, and as it is installed.
+    /// Returns the paths of the manager: beside the program (build folder), and as installed.
     ///
-    /// - Parameter own: The program's own path, without symbolic links.
-    /// - Returns: The one that counts first in front.
+    /// - Parameter own: The path of this program, with symbolic links resolved.
+    /// - Returns: The paths in the order in which they are tried.
     static func places(_ own: [UInt8]) -> [Place] {
         func parent(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]

@@ -1,18 +1,19 @@
 import ArgumentParser
 import SeggetReports
 
-/// The help that fits a screen: an overview, and each group of options by itself.
+/// Help texts that fit on a screen: an overview, and one for each option group.
 enum HelpText {
-    /// What was asked for.
+    /// The outcome of a request for help.
     enum Topic: Equatable {
-        /// This text.
+        /// The text to print.
         case text(String)
-        /// There is nothing of that name.
+        /// No command or topic has this name.
         case unknown(String, hint: String)
     }
 
-    /// What is asked for with `--help` alone, `help`, `help TOPIC` or `help COMMAND TOPIC`; `nil`
-    /// where the parser's own help is wanted, or none.
+    /// Returns the topic of `--help`, `help`, `help TOPIC` or `help COMMAND TOPIC`.
+    ///
+    /// `nil` if the arguments request the parser's own help, or no help.
     static func topic(in arguments: [String], of program: Program) -> Topic? {
         if [["--help"], ["-h"], ["help"]].contains(arguments) {
             return .text(overview(program))
@@ -45,14 +46,14 @@ enum HelpText {
     private static let exitCodes = "exit-codes"
     private static let queue = "queue"
 
-    /// The commands about the queue, and what each does; `nil` for a program that has none.
+    /// Returns the queue's commands and their abstracts, or `nil` if the program has none.
     private static func queueText(_ program: Program) -> String? {
         let commands = program.tree.commands.filter { QueueCommandName(rawValue: $0.name) != nil }
         let rows = commands.map { row($0.name, $0.abstract) + "\n" }
         return rows.isEmpty ? nil : "QUEUE:\n" + rows.joined()
     }
 
-    /// The names of a command's groups of options: `several-files` for "Several files".
+    /// Returns the topics of a command's option groups: `several-files` for "Several files".
     static func topics(of command: CommandTree.Command) -> [String] {
         command.titles.map(topic) + ["options"]
     }
@@ -61,7 +62,7 @@ enum HelpText {
         title.lowercased().replacing(" ", with: "-")
     }
 
-    /// The parser's help of a command, cut into its groups of options.
+    /// Splits the parser's help of a command into its option groups, keyed by topic.
     static func sections(
         of command: CommandTree.Command, in program: Program
     ) -> [String: String] {
@@ -81,7 +82,7 @@ enum HelpText {
         return sections
     }
 
-    /// The options of `get` that people use most, in the words of the overview.
+    /// The most common options of `get`, with the texts of the overview.
     static let common: [(name: String, value: String, text: String)] = [
         ("output", " <file>", "Save as this file; `-` is standard output."),
         ("directory", " <dir>", "Save in this folder."),
@@ -95,7 +96,7 @@ enum HelpText {
         ("user", " <user:pass>", "User and password."),
     ]
 
-    /// An option of the overview, with its letter.
+    /// Returns the row of an option in the overview, with its short name.
     private static func commonRow(
         _ option: (name: String, value: String, text: String), in command: CommandTree.Command?
     ) -> String {
@@ -103,8 +104,7 @@ enum HelpText {
         return row("\(letter)--\(option.name)\(option.value)", option.text)
     }
 
-    /// The parser's help of a command, with the options of its own in front of those that it has in common
-    /// with other commands.
+    /// Moves a command's own options in front of those that it shares with other commands.
     static func ownOptionsFirst(_ help: String) -> String {
         var blocks: [(title: String, lines: [Substring])] = [("", [])]
         for line in help.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -126,7 +126,7 @@ enum HelpText {
         return lines.joined(separator: "\n")
     }
 
-    /// The help of the program as a whole.
+    /// Returns the overview of the whole program.
     static func overview(_ program: Program) -> String {
         let queued = program.tree.commands.map(\.name).filter {
             QueueCommandName(rawValue: $0) != nil

@@ -4,16 +4,17 @@ import Glibc
 package import SeggetReports
 package import Segmenter
 
-/// The commands that are run when the download of a file has ended.
+/// The commands to run when the download of a file has ended.
 package struct Hooks: Sendable {
     /// The command for a complete file, and its arguments.
     package var onComplete: [String]?
     /// The command for a file that failed, and its arguments.
     package var onError: [String]?
 
-    /// What the name of every variable begins with that describes its file to a command.
+    /// The prefix of the environment variables that describe the file to a command.
     ///
-    /// No option's variable begins so: a segget that the command runs takes none of them for one.
+    /// No option's variable has this prefix, so a segget that the command starts does not read them
+    /// as options.
     package static let prefix = "SEGGET_TASK_"
 
     private let begun = monotonicSeconds()
@@ -23,17 +24,17 @@ package struct Hooks: Sendable {
         self.onError = onError
     }
 
-    /// Whether there is any command.
+    /// Whether any command is set.
     package var areWanted: Bool { onComplete != nil || onError != nil }
 
-    /// Runs the command that is meant for the end of a file, waits for it, and reports its failure.
+    /// Runs the command for the result of a file, waits for it, and reports its failure.
     ///
-    /// Nothing is run when a signal, or the caller, stopped the download.
+    /// No command runs if a signal or the caller stopped the download.
     ///
     /// - Parameters:
-    ///   - result: How the download ended.
-    ///   - url: What was downloaded, in full.
-    ///   - status: What segget makes of it.
+    ///   - result: The result of the download.
+    ///   - url: The full URL of the file.
+    ///   - status: The exit status for the result.
     package func run(
         _ result: Result<DownloadedFile, DownloadError>, url: String, status: ExitStatus
     ) async {
@@ -53,13 +54,13 @@ package struct Hooks: Sendable {
             message.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
     }
 
-    /// Runs a command to its end, without blocking.
+    /// Runs a command until it ends, without blocking the calling task.
     ///
     /// - Parameters:
-    ///   - command: Its name and its arguments.
-    ///   - facts: What the environment says beside what ours says.
-    ///   - input: What it reads.
-    /// - Returns: What went wrong, in words.
+    ///   - command: The command and its arguments.
+    ///   - facts: The variables to add to the environment.
+    ///   - input: The text for standard input.
+    /// - Returns: A description of the failure, or `nil` on success.
     package static func carryOut(
         _ command: [String], facts: [String: String], input: String
     ) async -> String? {
@@ -68,7 +69,7 @@ package struct Hooks: Sendable {
         }
     }
 
-    /// What the environment says of a file.
+    /// Returns the environment variables that describe the result of a file.
     package static func facts(
         _ result: Result<DownloadedFile, DownloadError>, url: String, status: ExitStatus
     ) -> [String: String] {
@@ -93,7 +94,9 @@ package struct Hooks: Sendable {
         return Dictionary(uniqueKeysWithValues: facts.map { (prefix + $0, $1) })
     }
 
-    /// What a command reads: the object of `--json`, on a line; `time` is in seconds since the run began.
+    /// Returns the line for a command's standard input: the object of `--json`.
+    ///
+    /// `time` is in seconds since the start of the run.
     package static func input(
         _ result: Result<DownloadedFile, DownloadError>, time: Double
     ) -> String {
@@ -111,7 +114,9 @@ package struct Hooks: Sendable {
         return (line ?? "{}") + "\n"
     }
 
-    /// Our environment without what is meant for us, which may hold secrets, and with the facts.
+    /// Returns the environment for a command.
+    ///
+    /// It has no `SEGGET_…` variables of this process, which may contain secrets, and has `facts`.
     package static func environment(with facts: [String: String]) -> [String] {
         var variables: [String] = []
         var next = environ
@@ -123,12 +128,13 @@ package struct Hooks: Sendable {
         return variables + facts.map { "\($0)=\($1)" }.sorted()
     }
 
-    /// Runs a command to its end.
+    /// Runs a command, and blocks until it ends.
     ///
-    /// It gets `input` as standard input, our standard error for all that it prints, no other
-    /// descriptor, no blocked signal, and none of the signals that we ignore ignored.
+    /// The command reads `input` from standard input. Its standard output and standard error are
+    /// this process's standard error. It inherits no other descriptor, and no blocked or ignored
+    /// signals.
     ///
-    /// - Returns: What went wrong, in words.
+    /// - Returns: A description of the failure, or `nil` on success.
     package static func run(_ command: [String], environment: [String], input: String) -> String? {
         let file = segget_memory_file("segget-task")
         guard file >= 0, StandardStreams.write(input, to: file), lseek(file, 0, SEEK_SET) == 0
@@ -148,7 +154,7 @@ package struct Hooks: Sendable {
         return problem(status)
     }
 
-    /// How a command has ended, in words, by its status of wait(2); `nil` when well.
+    /// Describes a failure by its wait(2) status; returns `nil` for exit code 0.
     package static func problem(_ status: Int32) -> String? {
         // wait(2): the low seven bits name the signal, the byte above them is the exit code.
         if status & 0x7f != 0 { return "was ended by signal \(status & 0x7f)" }

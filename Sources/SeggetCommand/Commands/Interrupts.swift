@@ -3,15 +3,15 @@ import SeggetReports
 import Segmenter
 import Synchronization
 
-/// What signals do.
+/// The handling of signals.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP stops in order, the second one at once; SIGUSR1 and SIGUSR2 make the run
-/// slower and faster. In a service SIGHUP has settings read again instead.
+/// The first SIGINT, SIGTERM or SIGHUP requests an orderly stop, the second one ends the process.
+/// SIGUSR1 and SIGUSR2 lower and raise the rate limit. In a service, SIGHUP reloads the settings.
 ///
-/// The signals are blocked and waited for by one thread, so nothing ever runs in a signal handler.
-/// Must be made before any thread is started: threads inherit what is blocked.
+/// The signals are blocked, and one thread waits for them, so no code runs in a signal handler.
+/// Create the instance before any thread starts, because threads inherit the signal mask.
 package final class Interrupts: Sendable {
-    /// A wish that does not end the run.
+    /// A request that does not end the run.
     package enum Change: Sendable {
         /// SIGUSR1.
         case slower
@@ -25,12 +25,12 @@ package final class Interrupts: Sendable {
     private let stopping: [Int32]
     private let changing: [Int32]
 
-    /// Blocks the signals in the calling thread and in all that it starts.
+    /// Blocks the signals in the calling thread and in all threads that it starts.
     ///
-    /// - Parameter isService: Whether SIGHUP has settings read again, also where it was ignored.
+    /// - Parameter isService: Whether SIGHUP reloads the settings, even if it was ignored before.
     package init(isService: Bool = false) {
-        // nohup(1) asks to survive a hang-up by ignoring it. A blocked signal is queued even when
-        // ignored, so it would stop the download after all.
+        // nohup(1) ignores SIGHUP so that the process survives a hang-up. A blocked signal is
+        // queued even if it is ignored, so it would stop the download.
         stopping = [SIGINT, SIGTERM] + [SIGHUP].filter { !isService && !Self.isIgnored($0) }
         changing =
             [SIGUSR1, SIGUSR2].filter { !Self.isIgnored($0) } + (isService ? [SIGHUP] : [])
@@ -38,25 +38,28 @@ package final class Interrupts: Sendable {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// The signal that asked to stop, if one has.
+    /// The signal that requested the stop, if any.
     package var received: Int32? {
         let signal = first.load(ordering: .acquiring)
         return signal == 0 ? nil : signal
     }
 
-    /// Seconds that stopping in order may take.
+    /// The seconds that an orderly stop may take.
     ///
-    /// What arrived is recorded at its very beginning; what takes longer is a disk, or somebody who does not read what is printed.
+    /// Received bytes are recorded at its beginning. Only a slow disk, or output that nobody reads,
+    /// takes longer.
     private static let patience = 1
 
-    /// Waits for signals for the rest of the process's life; something else must end it, but for a
-    /// second signal, or when stopping in order takes too long.
+    /// Waits for signals until the process ends.
+    ///
+    /// Another thread must end the process after an orderly stop. This thread ends it on a second
+    /// signal, or if the stop takes too long.
     ///
     /// - Parameters:
-    ///   - change: Makes the run slower or faster.
-    ///   - code: What the process ends with for a signal, where it is not put in order.
-    ///   - stop: Stops in order. It returns `false` when there is nothing to put in order and the
-    ///     process may end at once.
+    ///   - change: Handles a request that does not end the run.
+    ///   - code: Returns the exit code for a signal that ends the process without an orderly stop.
+    ///   - stop: Requests an orderly stop. Returns `false` if there is nothing to clean up, and the
+    ///     process may end immediately.
     package func wait(
         change: (Change) -> Void = { _ in },
         code: (Int32) -> Int32 = { ExitStatus(signal: $0).rawValue }, stop: () -> Bool
@@ -103,7 +106,7 @@ package final class Interrupts: Sendable {
 }
 
 extension DownloadSession {
-    /// Halves or doubles the limit of rate.
+    /// Halves or doubles the rate limit.
     package func changeRate(_ change: Interrupts.Change) {
         switch change {
         case .slower: halveRateLimit()

@@ -3,21 +3,24 @@ import Glibc
 import SeggetFormats
 import SeggetReports
 
-/// What was typed, from there to a command that runs.
+/// A command line, from its arguments to the running command.
 package struct Invocation {
     private let program: Program
     private let typed: [String]
 
+    /// Creates the invocation of a program.
+    ///
     /// - Parameters:
-    ///   - arguments: What was typed, without the program's name.
-    ///   - program: The program that it was typed for.
+    ///   - arguments: The command line without the program's name.
+    ///   - program: The program that runs the command line.
     init(_ arguments: [String], of program: Program) {
         self.program = program
         typed = Self.commandFirst(arguments, of: program)
     }
 
-    /// Puts a command in front of the options that were typed before it, as in
-    /// `segget --no-config verify FILE`.
+    /// Moves a command in front of the options that precede it.
+    ///
+    /// For example, in `segget --no-config verify FILE`.
     static func commandFirst(_ arguments: [String], of program: Program) -> [String] {
         let commands = program.root.configuration.subcommands.map { $0._commandName }
         guard arguments.first?.hasPrefix("-") == true,
@@ -27,17 +30,17 @@ package struct Invocation {
         return [arguments[place]] + arguments[..<place] + arguments[(place + 1)...]
     }
 
-    /// What stands in front of a word that may be a command.
+    /// The kind of the arguments that precede a word that may be a command.
     enum Before {
         /// Options, with all of their values.
         case options
-        /// An option of no command.
+        /// An option that no command has.
         case unknownOption
-        /// What may be a URL, or an option whose value the word is.
+        /// A possible URL, or an option whose value may be the word.
         case others
     }
 
-    /// Judges what stands in front of a word that may be a command.
+    /// Classifies the arguments that precede a word that may be a command.
     static func judge(_ arguments: ArraySlice<String>, by tree: CommandTree) -> Before {
         var before = arguments
         while let argument = before.popFirst() {
@@ -49,14 +52,14 @@ package struct Invocation {
             guard !options.isEmpty else {
                 return argument.hasPrefix("-") && argument != "--" ? .unknownOption : .others
             }
-            // What is a flag of one command may take a value in another.
+            // A flag of one command may take a value in another.
             guard options.contains(where: { !$0.isFlag }), !argument.contains("=") else { continue }
             guard before.popFirst() != nil else { return .others }
         }
         return .options
     }
 
-    /// Runs what was typed, and ends the process.
+    /// Runs the command line, and ends the process.
     func run() -> Never {
         if let topic = HelpText.topic(in: typed, of: program) { Self.end(topic) }
         if let word = typed.first, !program.commandNames.contains(word) {
@@ -84,30 +87,31 @@ package struct Invocation {
         }
     }
 
-    /// The command that was typed, with the settings of the environment and the configuration file.
+    /// Parses the command line with the settings of the environment and the configuration file.
     ///
+    /// - Returns: The command.
     /// - Throws: `Settings.Problem`, or the parser's error.
     func command() throws -> any ParsableCommand {
         try program.root.parseAsRoot(try read().arguments)
     }
 
-    /// Ends the process where `get` was not meant, or not as it was typed.
+    /// Ends the process on a mistyped command, or on `--queue` without `--enqueue`.
     private func check(_ command: GetCommand) {
         if typed.first != "get", let word = command.urls.first { Self.refuse(word, program) }
-        // Once it was a flag: what followed was a URL, and would be taken for the queue's file.
+        // `--queue` was once a flag: a URL after it would be read as the queue's file.
         guard !command.queueing.enqueue, QueueFileOption.isTyped(in: typed) else { return }
         Self.refuse(
             "`--queue` names the queue's file, and `get` uses no queue without `--enqueue`",
             hint: QueueFileOption.instead)
     }
 
-    /// Ends the process where a word is neither a command nor a URL.
+    /// Ends the process if a word is neither a command nor a URL.
     private static func refuse(_ word: String, _ program: Program) {
         guard let unknown = UnknownCommand(word, among: program.commandNames) else { return }
         refuse(unknown.message, hint: unknown.hint)
     }
 
-    /// Reads the environment and the configuration file, unless only help is wanted.
+    /// Reads the environment and the configuration file, unless only help is requested.
     private func read() throws(Settings.Problem) -> Settings {
         let isAside =
             typed.isEmpty || typed.first == "help"
@@ -135,7 +139,7 @@ package struct Invocation {
         return false
     }
 
-    /// The configuration file that counts; `nil` when there is none.
+    /// Returns the configuration file to use, or `nil` if there is none.
     private static func file(
         _ typed: [String], _ variable: (String) -> String?
     ) throws(Settings.Problem) -> ConfigurationFile? {
@@ -181,9 +185,9 @@ package struct Invocation {
         }
     }
 
-    /// `$XDG_CONFIG_HOME/segget/config`, or `~/.config/segget/config`.
+    /// Returns `$XDG_CONFIG_HOME/segget/config` or `~/.config/segget/config`.
     ///
-    /// By the XDG Base Directory Specification a relative path there is to be ignored.
+    /// The XDG Base Directory Specification requires that a relative `XDG_CONFIG_HOME` is ignored.
     static func defaultPath(_ variable: (String) -> String?) -> String? {
         if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return folder + "/segget/config"
@@ -192,14 +196,14 @@ package struct Invocation {
         return home + "/.config/segget/config"
     }
 
-    /// The variable that says where the configuration file is.
+    /// The environment variable that determines the folder of the configuration file.
     private static var configurationHome: String? {
         ["XDG_CONFIG_HOME", "HOME"].first { getenv($0).map { $0.pointee != 0 } ?? false }
     }
 
-    // MARK: The end
+    // MARK: Errors
 
-    /// Ends with what the parser says about what was typed or set.
+    /// Ends the process with the parser's message about the command line or the settings.
     private func end(_ error: any Error, _ settings: Settings) -> Never {
         guard program.root.exitCode(for: error).rawValue == ExitStatus.usage.rawValue else {
             if program.root.message(for: error) == program.root.configuration.version {
@@ -230,7 +234,7 @@ package struct Invocation {
         Glibc.exit(ExitStatus.usage.rawValue)
     }
 
-    /// The setting that makes right what was typed wrong.
+    /// Returns the first setting that makes a valid command line invalid, and the parser's error.
     private func culprit(_ settings: Settings) -> (Settings.Setting, any Error)? {
         guard !settings.settings.isEmpty else { return nil }
         for count in 0...settings.settings.count {
@@ -247,14 +251,15 @@ package struct Invocation {
         hide(program.root.message(for: error), settings.arguments)
     }
 
-    /// Takes out of the parser's message what may be a secret: a value in quotes that is more than a
-    /// word or a number.
+    /// Removes possible secrets from the parser's message.
+    ///
+    /// A quoted value that is more than a word or a number counts as a possible secret.
     private func hide(_ message: String, _ arguments: [String]) -> String {
         arguments.reduce(message) { message, argument in
             var values = [argument[...]]
             if argument.hasPrefix("-") {
                 values = [argument.drop { $0 != "=" }.dropFirst()]
-                // As in `-oFILE`.
+                // The value may follow the letter directly, as in `-oFILE`.
                 if !argument.hasPrefix("--") { values.append(argument.dropFirst(2)) }
             }
             return values.reduce(message) { Self.hide($1, in: $0) }
@@ -270,7 +275,7 @@ package struct Invocation {
         return message.replacing("'\(value)'", with: "(not shown)")
     }
 
-    /// Whether a value was given as a digest, which is public, and looks like one.
+    /// Whether a value was given to `--checksum` and looks like a digest, which is public.
     private static func isDigest(_ value: Substring, in message: String) -> Bool {
         let parts = value.split(maxSplits: 1, omittingEmptySubsequences: false) {
             $0 == ":" || $0 == "="
@@ -287,7 +292,7 @@ package struct Invocation {
         return isWord && message.contains("The value '\(value)' is invalid for '--checksum ")
     }
 
-    /// Says what is wrong and what to do about it, and ends the process as for wrong usage.
+    /// Prints an error and a hint, and ends the process with the exit code for wrong usage.
     package static func refuse(_ message: String, hint: String) -> Never {
         say(Message(.error, message))
         say(Message(.hint, hint))

@@ -3,7 +3,7 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// `segget probe`: shows what a server offers.
+/// The command `segget probe`, which shows what a server offers.
 package struct ProbeCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "probe",
@@ -20,7 +20,9 @@ package struct ProbeCommand: ParsableCommand {
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Network") var kerberos: NegotiateOption
 
-    /// Taken only to be refused: the parser's own message would show a URL with its credentials.
+    /// Further URLs, which are accepted only to be refused.
+    ///
+    /// The parser's own message would print a URL with its credentials.
     @Argument(help: .hidden)
     var excess: [String] = []
 
@@ -36,7 +38,7 @@ package struct ProbeCommand: ParsableCommand {
         guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
     }
 
-    /// Asks on other threads while this one, the main thread, waits for signals.
+    /// Probes on other threads while the main thread waits for signals.
     package func run() throws {
         access.hideSecrets(headers: request.header, urls: [url])
         StandardStreams.prepare()
@@ -62,7 +64,7 @@ package struct ProbeCommand: ParsableCommand {
             await session.shutdown()
             Glibc.exit(status.rawValue)
         }
-        // There is nothing to put in order.
+        // A signal may end the process immediately: there is nothing to clean up.
         interrupts.wait { false }
     }
 
@@ -73,7 +75,7 @@ package struct ProbeCommand: ParsableCommand {
             json.map { [JSONText.line(report, $0) ?? ""] }
             ?? report.lines(connections: options.connections.most)
         let text = lines.joined(separator: "\n") + "\n"
-        // The report is all that was asked for: not to get rid of it is a failure.
+        // The report is the only result, so a failure to write it is an error.
         return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
     }
 

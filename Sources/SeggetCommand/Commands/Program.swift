@@ -3,22 +3,24 @@ import Assembler
 import Glibc
 import SeggetReports
 
-/// A program that is run from a command line: `segget`, or `segget-manager`, which has more commands.
+/// A program with a command line: `segget`, or `segget-manager`, which has more commands.
 package final class Program: Sendable {
-    /// A command with others below it.
+    /// A root command, which has subcommands.
     package typealias Root = any (ParsableCommand & SendableMetatype).Type
 
-    /// What the commands stand below.
+    /// The root command.
     let root: Root
     private let known = Monitor<CommandTree?>(nil)
 
-    /// - Parameter root: What the commands stand below.
+    /// Creates a program.
+    ///
+    /// - Parameter root: The root command.
     package init(_ root: Root) { self.root = root }
 
-    /// The lean one, which has the commands that need no queue.
+    /// The program `segget`, with the commands that need no queue.
     package static let segget = Program(Segget.self)
 
-    /// The commands and their options; read at their first use, which most runs do without.
+    /// The commands and their options, read on first use because most runs do not need them.
     package var tree: CommandTree {
         known.withLock { known in
             if let known { return known }
@@ -30,24 +32,24 @@ package final class Program: Sendable {
 
     private static let configured = Monitor<Set<String>>([])
 
-    /// Notes the options whose values come from the environment or the configuration file, by their long names.
+    /// Records the long names of options that the environment or the configuration file sets.
     static func note(configured names: [String]) { configured.withLock { $0 = Set(names) } }
 
-    /// Whether the value of an option was not typed, but comes from the environment or the configuration file.
+    /// Whether the value of an option comes from the environment or the configuration file.
     package static func isConfigured(_ name: String) -> Bool {
         configured.withLock { $0.contains(name) }
     }
 
-    /// Keeps libdispatch from telling the system's log at each of its threads that it may not raise the priority,
-    /// which it tries as any user.
+    /// Keeps libdispatch from logging that its threads may not raise their priority.
     ///
-    /// It looks at this variable when it has something to tell, so this comes before there are other threads.
+    /// libdispatch tries to raise it as any user. It reads this variable when it logs, so call this
+    /// before other threads start.
     package static func silenceDispatch() { setenv("LIBDISPATCH_LOG", "NO", 0) }
 
-    /// Reads the environment and the configuration file once more.
+    /// Reads the environment and the configuration file again.
     ///
-    /// - Returns: The command that the process was started with, as it is set now.
-    /// - Throws: What is wrong with the settings.
+    /// - Returns: The command of this process's command line, with the new settings.
+    /// - Throws: `Refusal` if the settings are invalid.
     package func reread() throws(Refusal) -> any ParsableCommand {
         do {
             return try Invocation(Array(CommandLine.arguments.dropFirst()), of: self).command()
@@ -58,14 +60,14 @@ package final class Program: Sendable {
         }
     }
 
-    /// Why settings cannot be used.
+    /// The reason why settings cannot be used.
     package struct Refusal: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Runs what the process was started with, and ends it.
+    /// Runs the command line of the process, and ends the process.
     package func run() -> Never {
-        // What Swift would make of other bytes is another name, or another password.
+        // Swift would replace bytes that are not UTF-8, and so change a name or a password.
         if let place = CommandLineSecrets.firstNotUTF8 {
             Invocation.refuse(
                 "argument \(place) is not UTF-8",

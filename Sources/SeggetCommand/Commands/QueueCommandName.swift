@@ -1,14 +1,14 @@
 package import ArgumentParser
 
-/// The commands about the queue, which only `segget-manager` has.
+/// The commands of the queue, which only `segget-manager` has.
 ///
-/// What stands here is known to both programs: `segget` knows by it whom to hand over to, and the
-/// commands describe themselves with it.
+/// Both programs use this type: `segget` becomes `segget-manager` for these commands, and the
+/// commands take their names and abstracts from it.
 package enum QueueCommandName: String, CaseIterable, Sendable {
     case add, attach, list, show, start, pause, resume, cancel, retry, remove, clear, move, rename
     case set, tag, settings, run, serve, open
 
-    /// What it does, in a line.
+    /// The one-line description of the command.
     package var abstract: String {
         switch self {
         case .add: "Add files to the queue."
@@ -33,8 +33,9 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         }
     }
 
-    /// The long names of options that only these commands have, without dashes: in a configuration
-    /// file, the others pass them over.
+    /// The long names, without dashes, of options that only these commands have.
+    ///
+    /// Other commands ignore them in the configuration file.
     package static let options: Set<String> = [
         "again", "all", "allow-dir", "allow-host", "at", "attach", "deny-private", "detach",
         "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "link",
@@ -46,11 +47,10 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "watch", "web",
     ]
 
-    /// The long names of the options that the environment and the configuration file can set; `nil`
-    /// for all.
+    /// The long names of the options that the environment and the configuration file can set.
     ///
-    /// Where a command changes tasks, which of them and how is typed: what is set for downloads must
-    /// not reach what stands in the queue.
+    /// `nil` means all options. Commands that change tasks take other options from the command line
+    /// only, because settings for downloads must not change tasks of the queue.
     package var settable: Set<String>? {
         switch self {
         case .add, .run, .serve: nil
@@ -59,12 +59,12 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a command says of itself.
+    /// Returns the configuration of the command.
     ///
     /// - Parameters:
-    ///   - usage: How it is typed; `nil` for what follows from its options.
-    ///   - discussion: What is to be known beyond the abstract.
-    /// - Returns: Its configuration, with the name and the abstract from here.
+    ///   - usage: The usage line; `nil` lets the parser derive it from the options.
+    ///   - discussion: The text after the abstract.
+    /// - Returns: The configuration, with the name and the abstract of this case.
     package func configuration(
         usage: String? = nil, discussion: String = ""
     ) -> CommandConfiguration {

@@ -4,19 +4,21 @@ import Glibc
 import SeggetReports
 package import Segmenter
 
-/// The command that gives a new link in place of one that is refused.
+/// The command of `--refresh-url`, which prints a new URL when a server refuses the old one.
 package final class RefreshCommand: Sendable {
-    /// Most that it may print, in bytes.
+    /// The maximum length of the command's output, in bytes.
     private static let longest = 64 << 10
 
     private let words: [String]
-    /// What went wrong with it last, in words.
+    /// A description of the last failure.
     private let problem = Monitor<String?>(nil)
 
+    /// Creates the command.
+    ///
     /// - Parameter words: The command and its arguments.
     package init(_ words: [String]) { self.words = words }
 
-    /// What went wrong since this was last asked, in words.
+    /// Returns a description of the last failure, and forgets it.
     package func takeProblem() -> String? {
         problem.withLock { problem in
             defer { problem = nil }
@@ -24,12 +26,14 @@ package final class RefreshCommand: Sendable {
         }
     }
 
-    /// Runs the command, and takes what it prints for the new link; cancelling the task ends the command.
+    /// Runs the command, and returns the URL that it prints.
+    ///
+    /// Cancelling the task ends the command.
     ///
     /// - Parameters:
-    ///   - url: The link that is refused, in full.
-    ///   - reason: Why.
-    /// - Returns: The new link; `nil` when the command has failed or printed nothing.
+    ///   - url: The refused URL, in full.
+    ///   - reason: The reason for the refusal.
+    /// - Returns: The new URL; `nil` if the command failed or printed nothing.
     package func link(insteadOf url: String, _ reason: DownloadError.Reason) async -> String? {
         let process = Monitor<pid_t?>(nil)
         let status = Self.status(reason)
@@ -57,7 +61,7 @@ package final class RefreshCommand: Sendable {
         }
     }
 
-    /// Ends the command and what it has started: first in order, a second later at once.
+    /// Sends SIGTERM to the command's process group, and SIGKILL one second later.
     private static func end(_ process: Monitor<pid_t?>) {
         process.withLock { _ = $0.map { kill(-$0, SIGTERM) } }
         Task.detached {
@@ -66,7 +70,7 @@ package final class RefreshCommand: Sendable {
         }
     }
 
-    /// Runs the command to its end; blocks.
+    /// Runs the command, and blocks until it ends.
     private static func run(
         _ words: [String], url: String, status: Int, _ process: Monitor<pid_t?>
     ) -> Result<String, Problem> {
@@ -84,7 +88,7 @@ package final class RefreshCommand: Sendable {
             Hooks.prefix + "EVENT": "refresh", Hooks.prefix + "URL": url,
             Hooks.prefix + "STATUS": "\(status)",
         ])
-        // Under the lock: who cancels meanwhile ends it.
+        // The lock is held until the process id is stored, so a concurrent cancellation can end it.
         let code = process.withLock { process in
             var pid: pid_t = 0
             let code = Hooks.withCStrings(words) { arguments in
@@ -98,7 +102,7 @@ package final class RefreshCommand: Sendable {
         guard code == 0, let pid = process.withLock({ $0 }) else {
             return .failure(Problem(text: "cannot be run: \(Diagnostic.describe(errno: code))"))
         }
-        // Its number is its own until it is waited for.
+        // The process id cannot be reused until waitpid(2), so `end` never signals another process.
         var info = siginfo_t()
         while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         process.withLock { $0 = nil }
@@ -108,7 +112,7 @@ package final class RefreshCommand: Sendable {
         return link(in: output)
     }
 
-    /// The link that stands in a command's output.
+    /// Reads the URL from the command's output.
     private static func link(in output: Int32) -> Result<String, Problem> {
         var bytes = [UInt8](repeating: 0, count: longest + 1)
         let count = pread(output, &bytes, bytes.count, 0)

@@ -4,7 +4,7 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// `segget repair`: fetches again what of a file is damaged.
+/// The command `segget repair`, which downloads the damaged bytes of a file again.
 package struct RepairCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "repair",
@@ -59,7 +59,7 @@ package struct RepairCommand: ParsableCommand {
         try connections.check()
     }
 
-    /// Repairs on other threads while this one, the main thread, waits for signals.
+    /// Repairs on other threads while the main thread waits for signals.
     package func run() throws {
         access.hideSecrets(headers: request.header, urls: [url])
         StandardStreams.prepare()

@@ -1,5 +1,5 @@
-// Commands: the commands, and how each of them runs the library. They know the command line and
-// signals; they never know a request, a range or a file's bytes.
+// Commands: the commands, and how each of them uses the library. They know the command line and
+// signals, but no requests, ranges or bytes of files.
 
 package import ArgumentParser
 import Segmenter
@@ -13,10 +13,10 @@ package struct Segget: ParsableCommand {
 
     package init() {}
 
-    /// What `segget` says of itself, whichever commands it has.
+    /// Returns the configuration of the root command.
     ///
     /// - Parameter subcommands: The commands, those of ``Segget`` first.
-    /// - Returns: The same for each program, but for the commands.
+    /// - Returns: The configuration, which is the same for each program except for the commands.
     package static func root(_ subcommands: [any ParsableCommand.Type]) -> CommandConfiguration {
         CommandConfiguration(
             commandName: "segget",

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// A word that was typed in place of a command or a URL, and is neither.
+/// A first argument that is neither a command nor a URL.
 struct UnknownCommand: Equatable {
     let message: String
     let hint: String
 
-    /// Commands of other programs that do the same.
+    /// Commands of other programs, with the equivalent commands of segget.
     static let foreign = [
         "abort": "cancel", "check": "verify", "config": "settings", "continue": "resume",
         "daemon": "serve", "del": "remove", "delete": "remove", "download": "get", "fetch": "get",
@@ -14,19 +14,19 @@ struct UnknownCommand: Equatable {
         "unpause": "resume", "watch": "attach", "web": "open",
     ]
 
-    /// Judges the first argument that is no option, where no command was typed.
+    /// Creates the error for an argument; `nil` if the argument may be a URL, an option or empty.
     ///
-    /// Without a dot, a colon or a slash it is a mistyped command, not a URL: `segget pasue 60ad` must
-    /// not ask a host named `pasue`. `nil` for what may be a URL, an option and an empty argument.
+    /// An argument without a dot, a colon or a slash counts as a mistyped command, not as a URL:
+    /// `segget pasue 60ad` must not contact a host named `pasue`.
     ///
     /// - Parameters:
-    ///   - word: The argument.
+    ///   - word: The first argument that is not an option, if no command was typed.
     ///   - commands: The names of all commands.
     init?(_ word: String, among commands: [String]) {
         guard !word.isEmpty, !word.hasPrefix("-") || word == "-",
             !word.unicodeScalars.contains(where: { ".:/".unicodeScalars.contains($0) })
         else { return nil }
-        // A query may hold a secret.
+        // The argument may contain a secret, such as a query, so the message does not repeat it.
         guard word.allSatisfy({ $0.isLetter || $0.isNumber || "-_".contains($0) }), word != "-"
         else {
             message = "the first argument is neither a command nor a URL"
@@ -43,7 +43,7 @@ struct UnknownCommand: Equatable {
 }
 
 extension Program {
-    /// The names of all commands, those of the manager included.
+    /// The names of all commands, including those of `segget-manager`.
     var commandNames: [String] {
         let own = root.configuration.subcommands.map { $0._commandName }
         return own + QueueCommandName.allCases.map(\.rawValue).filter { !own.contains($0) }

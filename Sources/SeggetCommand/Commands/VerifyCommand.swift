@@ -3,7 +3,7 @@ import Assembler
 import Glibc
 import SeggetReports
 
-/// `segget verify`: checks a file on the disk.
+/// The command `segget verify`, which checks a file on the disk.
 package struct VerifyCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -59,7 +59,7 @@ package struct VerifyCommand: ParsableCommand {
                 json.map { [JSONText.line(report, $0) ?? ""] } ?? (quiet ? [] : report.lines)
             let text = lines.map { $0 + "\n" }.joined()
             let isWritten = StandardStreams.write(text, to: STDOUT_FILENO)
-            // The report is all that was asked for: not to get rid of it is a failure.
+            // The report is the only result, so a failure to write it is an error.
             status = isWritten ? report.status : .disk
             for message in report.messages {
                 StandardStreams.write(
@@ -80,9 +80,9 @@ package struct VerifyCommand: ParsableCommand {
     }
 }
 
-/// Shows now and then how far a long check is.
+/// Prints the progress of a long check.
 private struct VerificationProgress {
-    /// Seconds between two lines.
+    /// The seconds between two lines.
     private static let interval = 2.0
 
     let isQuiet: Bool

@@ -1,7 +1,9 @@
 import CVersion
 import Segmenter
 
-/// What `--version` prints, in the manner of `curl -V`: the first line has the version, and libcurl's.
+/// The output of `--version`, in the style of `curl -V`.
+///
+/// The first line has the versions of segget and libcurl.
 enum VersionText {
     static var full: String {
         let commit = String(cString: segget_commit())
