@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What curl and wget users type, and what segget does anyway.
+/// Options of curl and wget that segget accepts, because it behaves that way without them.
 package struct AcceptedOptions: ParsableArguments {
     @Flag(
         name: [.customShort("L"), .long],

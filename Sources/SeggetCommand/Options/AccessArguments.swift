@@ -3,7 +3,7 @@ import Glibc
 import SeggetReports
 package import Segmenter
 
-/// The options that say who asks, and on which way.
+/// The options for authentication, cookies, proxies, addresses and TLS.
 package struct AccessArguments: ParsableArguments {
     @OptionGroup(title: "Access") package var who: CredentialArguments
     @OptionGroup(title: "Proxies and addresses") package var route: RouteArguments
@@ -11,7 +11,7 @@ package struct AccessArguments: ParsableArguments {
 
     package init() {}
 
-    /// Whether a secret comes from standard input.
+    /// Whether a secret is read from standard input.
     package var readsStandardInput: Bool {
         [who.passwordFd, who.bearerFd, tls.clientKeyPasswordFd].contains(STDIN_FILENO)
     }
@@ -42,17 +42,17 @@ package struct AccessArguments: ParsableArguments {
         guard !files.contains("") else {
             throw ValidationError("an empty name of a file or key cannot be used")
         }
-        // What comes from descriptors is checked when it has been read.
+        // Values from descriptors are checked after they have been read.
         try Self.check(options)
     }
 
-    /// What comes from descriptors and the terminal.
+    /// The secrets that were read from descriptors and the terminal.
     package struct Secrets: Codable, Sendable {
         var password: String?
         var bearerToken: String?
         var clientKeyPassword: String?
 
-        /// Those of options that were read.
+        /// Takes the secrets from options that have been read.
         init(_ options: AccessOptions) {
             password = options.credentials?.password
             bearerToken = options.bearerToken
@@ -60,7 +60,7 @@ package struct AccessArguments: ParsableArguments {
         }
     }
 
-    /// The library's options, with secrets that another process has read.
+    /// Returns the library's options with secrets that another process has read.
     package func options(with secrets: Secrets) -> AccessOptions {
         var options = options
         options.credentials?.password = secrets.password
@@ -69,14 +69,14 @@ package struct AccessArguments: ParsableArguments {
         return options
     }
 
-    /// Whether nothing is given but, perhaps, `--insecure`.
+    /// Whether no option is given, except possibly `--insecure`.
     package var isPlain: Bool {
         var options = options
         options.isInsecure = false
         return options == AccessOptions() && who.bearerFd == nil && tls.clientKeyPasswordFd == nil
     }
 
-    /// The library's options, without what descriptors and terminals have to say.
+    /// The library's options, without secrets from descriptors and the terminal.
     private var options: AccessOptions {
         var options = AccessOptions()
         who.apply(to: &options)
@@ -93,11 +93,12 @@ package struct AccessArguments: ParsableArguments {
         }
     }
 
-    /// The library's options, after everything was read and asked for.
+    /// Reads the secrets, and returns the library's options.
     ///
-    /// To be called once, before any thread is started and signals are blocked: it may wait for
-    /// somebody who types.
+    /// Call it once, before any thread starts and before signals are blocked: it may wait for a
+    /// user who types a password.
     ///
+    /// - Returns: The options with all secrets.
     /// - Throws: `ValidationError`.
     package func read() throws -> AccessOptions {
         var options = options
@@ -117,7 +118,7 @@ package struct AccessArguments: ParsableArguments {
         return options
     }
 
-    /// Takes secrets off the command line, where other processes could read them.
+    /// Overwrites secrets on the command line, where other processes could read them.
     ///
     /// - Parameters:
     ///   - headers: The values of `--header`.

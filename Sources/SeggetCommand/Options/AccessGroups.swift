@@ -2,9 +2,9 @@ package import ArgumentParser
 import SeggetFormats
 package import Segmenter
 
-/// The options that say who asks.
+/// The options for authentication and for what identifies the client.
 package struct CredentialArguments: ParsableArguments {
-    /// How credentials are shown.
+    /// The authentication scheme of HTTP.
     package enum AuthenticationScheme: String, CaseIterable, ExpressibleByArgument {
         case auto, basic, digest
     }
@@ -80,7 +80,7 @@ package struct CredentialArguments: ParsableArguments {
 
     package init() {}
 
-    /// Puts what was given into the library's options, without what comes from descriptors.
+    /// Sets the library's options, except secrets from descriptors.
     func apply(to options: inout AccessOptions) {
         if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -104,8 +104,9 @@ package struct CredentialArguments: ParsableArguments {
     }
 }
 
-/// The option to log in by Kerberos: for commands that ask the server themselves, because the queue's worker may have
-/// other tickets.
+/// The option for Kerberos, for commands that send the requests themselves.
+///
+/// The queue's worker has no such option, because it may have other tickets.
 package struct NegotiateOption: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -125,9 +126,9 @@ package struct NegotiateOption: ParsableArguments {
         }
     }
 
-    /// Puts it into the library's options.
+    /// Sets the library's option.
     ///
-    /// - Throws: `ValidationError`, where another way to log in is given, too.
+    /// - Throws: `ValidationError`, if another way to authenticate is given too.
     package func apply(to access: inout AccessOptions) throws {
         guard negotiate else { return }
         guard access.credentials == nil, access.bearerToken == nil, !access.usesNetrc else {
@@ -138,7 +139,7 @@ package struct NegotiateOption: ParsableArguments {
     }
 }
 
-/// The options about the way to the server.
+/// The options for proxies, addresses and redirects.
 package struct RouteArguments: ParsableArguments {
     @Option(
         help: .row(
@@ -175,7 +176,7 @@ package struct RouteArguments: ParsableArguments {
 
     package func validate() throws { try TransferOption.check("max-redirs", maxRedirs) }
 
-    /// Puts what was given into the library's options.
+    /// Sets the library's options.
     func apply(to options: inout AccessOptions) {
         options.proxy = proxy
         options.noProxy = noProxy
@@ -186,9 +187,9 @@ package struct RouteArguments: ParsableArguments {
     }
 }
 
-/// The options about what TLS has to prove.
+/// The options for TLS.
 package struct TLSArguments: ParsableArguments {
-    /// The lowest version of TLS.
+    /// The minimum version of TLS.
     package enum TLSVersion: String, CaseIterable, ExpressibleByArgument {
         case tls12 = "1.2"
         case tls13 = "1.3"
@@ -230,7 +231,7 @@ package struct TLSArguments: ParsableArguments {
 
     package init() {}
 
-    /// Puts what was given into the library's options, without what comes from descriptors.
+    /// Sets the library's options, except secrets from descriptors.
     func apply(to options: inout AccessOptions) {
         options.isInsecure = insecure
         options.pinnedPublicKey = pinnedPublicKey
@@ -241,7 +242,7 @@ package struct TLSArguments: ParsableArguments {
     }
 }
 
-/// The option to save cookies: for the command line only.
+/// The option to save cookies, which only the command line accepts.
 package struct CookieJarOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -4,12 +4,12 @@ import SeggetReports
 import Segmenter
 
 extension ArgumentHelp {
-    /// The help of an option of the catalogue.
+    /// Returns the help of an option of the catalogue.
     ///
     /// - Parameters:
-    ///   - name: Its long name, without dashes.
-    ///   - discussion: What else to know, beyond the catalogue's sentence.
-    ///   - valueName: What its value is called.
+    ///   - name: The option's long name, without dashes.
+    ///   - discussion: The text after the catalogue's sentence.
+    ///   - valueName: The placeholder of the value.
     /// - Returns: The help for the parser.
     package static func row(
         _ name: String, discussion: String = "", valueName: String? = nil
@@ -23,11 +23,11 @@ extension ArgumentHelp {
 }
 
 extension TransferOption {
-    /// Refuses a value that an option of the command line does not take.
+    /// Refuses a value that an option does not accept.
     ///
     /// - Parameters:
     ///   - name: The option's long name, without dashes.
-    ///   - value: The value; `nil` where it is not given.
+    ///   - value: The value; `nil` if the option is not given.
     /// - Throws: `ValidationError`.
     package static func check(_ name: String, _ value: (some CustomStringConvertible)?) throws {
         guard let value, let (option, found) = typed(name) else { return }

@@ -4,7 +4,7 @@ package import SeggetFormats
 package import SeggetReports
 import Segmenter
 
-/// The options that are about several files.
+/// The options for runs of several files.
 package struct BatchOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -46,15 +46,15 @@ package struct BatchOptions: ParsableArguments {
         }
     }
 
-    /// What a person is told where no list has a URL.
+    /// The note that is printed if no list has a URL.
     package static let emptyList = "the list has no URL: nothing to download"
 
-    /// The files of all lists.
+    /// Returns the files of all lists.
     package func readLists() throws(InputError) -> [InputFile.Item] {
         try Self.readLists(inputFile)
     }
 
-    /// The files of lists.
+    /// Returns the files of the lists at these paths.
     package static func readLists(_ paths: [String]) throws(InputError) -> [InputFile.Item] {
         var items: [InputFile.Item] = []
         for path in paths {
@@ -68,7 +68,7 @@ package struct BatchOptions: ParsableArguments {
         return items
     }
 
-    /// All bytes of a list; `-` is standard input.
+    /// Returns all bytes of a list; `-` is standard input.
     package static func read(_ path: String) throws(InputError) -> [UInt8] {
         let isInput = path == "-"
         let descriptor = isInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
@@ -88,16 +88,18 @@ package struct BatchOptions: ParsableArguments {
     }
 }
 
-/// Why a list of files cannot be used.
+/// The reason why a list of files cannot be used.
 package enum InputError: Error {
     /// The file cannot be read.
     case unreadable(path: String, errno: Int32)
-    /// The file is not in the format.
+    /// The file does not have the format of a list.
     case malformed(path: String, InputFile.Problem)
 }
 
 extension Diagnostic {
-    /// Words a list that cannot be used; no value of it is repeated.
+    /// Returns the messages for a list that cannot be used.
+    ///
+    /// They repeat no value of the list, as values may be secrets.
     package static func messages(_ error: InputError) -> [Message] {
         switch error {
         case .unreadable(let path, let code):

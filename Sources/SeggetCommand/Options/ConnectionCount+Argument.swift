@@ -3,9 +3,9 @@ import SeggetFormats
 public import Segmenter
 
 extension ConnectionCount: ExpressibleByArgument {
-    /// Reads `auto`, `auto:N` or a number.
+    /// Parses `auto`, `auto:N` or a number.
     public init?(argument: String) {
-        // What is out of range is reported by `check`.
+        // `check` reports numbers that are out of range.
         guard let count = Self(argument) ?? Int(argument).map(Self.fixed) else { return nil }
         self = count
     }

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// How much is shown of downloads, and how.
+/// The options for messages and progress.
 package struct DisplayOptions: ParsableArguments {
-    /// How progress is shown.
+    /// The kinds of progress display.
     enum Progress: String, CaseIterable, ExpressibleByArgument {
         case auto, bar, plain, none
     }
@@ -32,10 +32,10 @@ package struct DisplayOptions: ParsableArguments {
         }
     }
 
-    /// How much is said in messages.
+    /// The level of detail of messages.
     var detail: DownloadReport.Settings.Detail { quiet ? .errors : verbose ? .all : .normal }
 
-    /// How progress looks, by what else was asked for.
+    /// Returns the style of the progress display, which other options may determine.
     package func style(terminal: Terminal, json: Bool) -> ProgressView.Style {
         switch progress {
         case _ where quiet: .none

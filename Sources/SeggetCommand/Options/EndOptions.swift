@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// Commands that are run when the download of a file has ended.
+/// The commands to run when the download of a file has ended.
 package struct EndOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

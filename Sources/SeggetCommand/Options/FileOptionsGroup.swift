@@ -1,13 +1,13 @@
-// Options: what can be said on the command line, and the library's options made of it. They know
-// names, help and values; they never start anything.
+// Options: the options of the command line, and their conversion to the library's options. They
+// know names, help and values; they start nothing.
 
 import ArgumentParser
 import Assembler
 package import Segmenter
 
-/// What becomes of the file on the disk.
+/// The options for the file on the disk.
 package struct FileOptionsGroup: ParsableArguments {
-    /// How the space of the part is provided for, as the library's `FileAllocation`.
+    /// The ways to allocate the part's disk space, as in the library's `FileAllocation`.
     package enum Allocation: String, CaseIterable, ExpressibleByArgument {
         case auto, falloc, trunc, none
     }
@@ -41,7 +41,7 @@ package struct FileOptionsGroup: ParsableArguments {
 
     package init() {}
 
-    /// Puts what was given into the library's options.
+    /// Sets the library's options.
     package func apply(to options: inout FileOptions) {
         switch fileAllocation {
         case .auto: options.allocation = .auto
@@ -55,7 +55,7 @@ package struct FileOptionsGroup: ParsableArguments {
     }
 }
 
-/// What is left for later runs, and what is done about an earlier one's file.
+/// The options for data that later runs use, and for files of earlier runs.
 package struct LaterRunOptions: ParsableArguments {
     @Flag(
         help: .row(
@@ -104,16 +104,16 @@ package struct LaterRunOptions: ParsableArguments {
         }
     }
 
-    /// Refuses options that say something else of a file that exists.
+    /// Refuses `--skip-existing` together with options that treat existing files differently.
     ///
-    /// - Parameter others: Their names, and whether they are given.
+    /// - Parameter others: The names of those options, and whether they are given.
     /// - Throws: `ValidationError`.
     package func checkSkipping(beside others: [(String, Bool)]) throws {
         guard skipExisting, let other = others.first(where: \.1) else { return }
         throw ValidationError("`--skip-existing` and `--\(other.0)` cannot be used together")
     }
 
-    /// Puts what was given into the library's options.
+    /// Sets the library's options.
     package func apply(to options: inout FileOptions) {
         options.keepManifest = keepManifest
         options.timestamping = timestamping

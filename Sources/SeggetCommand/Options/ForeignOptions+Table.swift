@@ -1,7 +1,7 @@
 extension ForeignOptions {
-    /// Why an option of another program is not needed, or what it is called here.
+    /// For each option of another program, segget's equivalent, or why none is needed.
     ///
-    /// A text that begins with `--` names segget's own option.
+    /// A text that begins with `--` is the name of segget's option, or of another row.
     static let table: [String: String] = [
         // curl
         "--retry-delay": "--retry-wait",

@@ -1,6 +1,6 @@
-/// Finds options of curl, wget, aria2 and axel that segget names otherwise, and what to type here.
+/// Finds options of curl, wget, aria2 and axel that segget does not have, and their equivalents.
 enum ForeignOptions {
-    /// The first of the arguments that is no option of the command, and what to type instead.
+    /// Returns the first argument that is not an option of the command, and a hint for it.
     static func hint(
         for arguments: [String], in command: CommandTree.Command
     ) -> (option: String, text: String)? {
@@ -26,18 +26,18 @@ enum ForeignOptions {
         return nil
     }
 
-    /// What is no option of the command in a word that begins with a single dash.
+    /// Returns the unknown option in a word that begins with a single dash.
     ///
     /// - Parameters:
     ///   - word: The word, such as `-x8`, `-fsSL` or `-nc`.
-    ///   - last: The argument before it.
+    ///   - last: The argument before the word.
     ///   - command: The command.
-    /// - Returns: The whole word where it is an option of another program, else its first unknown
-    ///   letter with a dash; `nil` where it may well be ours, or is a negative number.
+    /// - Returns: The whole word if it is an option of another program, otherwise its first unknown
+    ///   letter with a dash. `nil` if all letters are known, or if the word is a negative number.
     private static func unknown(
         _ word: String, after last: String?, in command: CommandTree.Command
     ) -> String? {
-        // `-nc` is a word of its own, `-t5` a letter with its value.
+        // `-nc` is one option; `-t5` is a letter with its value.
         if word.count > 2, table[word] != nil { return word }
         for (index, letter) in word.dropFirst().enumerated() {
             let own = command.options.first { $0.letters.contains(letter) }
@@ -45,16 +45,16 @@ enum ForeignOptions {
                 let isNumber = index == 0 && letter.isNumber && last?.hasPrefix("-") == true
                 return isNumber ? nil : "-\(letter)"
             }
-            // What follows is its value.
+            // The rest of the word is the value of this option.
             guard own.isFlag else { return nil }
         }
         return nil
     }
 
-    /// What to do instead of an option, in words.
+    /// Returns the hint for an option of another program.
     static func text(for option: String) -> String? {
         var text = table[option]
-        // What only leads to another row.
+        // A text may be the name of another row.
         while let next = text, let row = table[next] { text = row }
         guard let text else { return nil }
         return text.hasPrefix("-") ? "segget calls it `\(text)`" : text

@@ -2,7 +2,7 @@ package import ArgumentParser
 import Assembler
 package import Segmenter
 
-/// What lets a download go on that could not by itself.
+/// The options to continue downloads that need another file, URL or network.
 package struct GoingOnOptions: ParsableArguments {
     @Option(
         help: .row(
@@ -61,7 +61,7 @@ package struct GoingOnOptions: ParsableArguments {
         _ = try refresh
     }
 
-    /// The path of the file that `--continue-from` names the part of.
+    /// The path of the final file for the part of `--continue-from`.
     package var part: String? {
         guard let path = continueFrom?.dropLast(PartNames.partSuffix.count), !path.isEmpty,
             !path.hasSuffix("/")
@@ -76,7 +76,7 @@ package struct GoingOnOptions: ParsableArguments {
         }
     }
 
-    /// Puts what was given into the library's options.
+    /// Sets the library's options.
     package func apply(to options: inout DownloadOptions) {
         options.adopt = adopt
         options.continuesOtherURL = continueFrom != nil

@@ -3,7 +3,7 @@ import SeggetFormats
 import SeggetReports
 package import Segmenter
 
-/// The options that limit a download: its rate, its size, its time.
+/// The options that limit the rate, size and time of a download.
 package struct LimitCommandOptions: ParsableArguments {
     private static let units = """
         K, M and G are powers of 1024, as in curl and wget, and so are KiB, MiB and GiB; kB, MB \
@@ -69,7 +69,7 @@ package struct LimitCommandOptions: ParsableArguments {
         return options
     }
 
-    /// Reads a rate, in bytes per second.
+    /// Parses a rate, in bytes per second.
     package static func rate(_ text: String) throws -> Double {
         do throws(RateSyntaxError) {
             return try Rate(parsing: text).bytesPerSecond

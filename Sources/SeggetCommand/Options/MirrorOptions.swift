@@ -1,7 +1,7 @@
 package import ArgumentParser
 import Segmenter
 
-/// Further sources of the file.
+/// The option for further URLs of the file.
 package struct MirrorOptions: ParsableArguments {
     @Option(
         name: .customLong("mirror"),

@@ -1,7 +1,7 @@
 package import ArgumentParser
 package import Segmenter
 
-/// The options about the finished file's name.
+/// The options for the name of the finished file.
 package struct NamingOptionGroup: ParsableArguments {
     @Flag(
         help: .row("remote-name"))
@@ -25,9 +25,9 @@ package struct NamingOptionGroup: ParsableArguments {
     }
 }
 
-/// Where further options are read from.
+/// The options for the configuration file.
 ///
-/// Taken by ``Invocation`` before anything is parsed.
+/// ``Invocation`` reads them before the parser runs.
 package struct ConfigurationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,27 +1,27 @@
 import ArgumentParser
 import SeggetFormats
 
-/// What is given for the path of a file or folder.
+/// Parsers for options whose value is a path.
 ///
-/// Each option that takes one reads it by a function from here.
+/// Every option that takes the path of a file or folder uses one of these functions.
 package enum PathArgument {
     private static let standardOutput: Set = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 
-    /// The path of a file.
+    /// Parses the path of a file.
     ///
-    /// - Throws: `ValidationError` for a URL. The parser names the option.
+    /// - Throws: `ValidationError` for a URL. The parser adds the option's name.
     package static func file(_ text: String) throws -> String {
         try path(text, takes: "the path of a file, not a URL")
     }
 
-    /// The path of a folder.
+    /// Parses the path of a folder.
     ///
-    /// - Throws: `ValidationError` for a URL. The parser names the option.
+    /// - Throws: `ValidationError` for a URL. The parser adds the option's name.
     package static func folder(_ text: String) throws -> String {
         try path(text, takes: "the path of a folder, not a URL")
     }
 
-    /// The path of the queue's file.
+    /// Parses the path of the queue's file.
     ///
     /// - Throws: `ValidationError` for a URL and for an empty path.
     package static func queue(_ text: String) throws -> String {
@@ -31,7 +31,7 @@ package enum PathArgument {
         return try path(text, takes: "\(takes), not a URL\(more)")
     }
 
-    /// The file that `--output` names: `-` for standard output, by any of its names.
+    /// Parses the value of `--output`; all names of standard output become `-`.
     ///
     /// - Throws: `ValidationError` for a URL.
     package static func output(_ text: String) throws -> String {
@@ -43,11 +43,11 @@ package enum PathArgument {
         return text
     }
 
-    /// Refuses a `~` that a shell was to replace, and has not: in quotes, or behind `=`.
+    /// Refuses a `~` that the shell did not expand, because it was quoted or followed `=`.
     ///
     /// - Parameters:
-    ///   - path: The path; `nil` for none.
-    ///   - option: The name of the option that it was given to.
+    ///   - path: The path; `nil` if none is given.
+    ///   - option: The name of the option, without dashes.
     /// - Throws: `ValidationError`.
     package static func checkTilde(_ path: String?, _ option: String) throws {
         guard let path, path == "~" || path.hasPrefix("~/") else { return }

@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// The options that say where one file goes.
+/// The options for the file's path.
 package struct PlaceOptions: ParsableArguments {
     @Option(
         name: [
@@ -26,7 +26,7 @@ package struct PlaceOptions: ParsableArguments {
 
     package init() {}
 
-    /// The path of the file, as far as one was named; `-` for standard output.
+    /// The path of the file, if a name is given; `-` is standard output.
     package var path: String? {
         guard let output, output != "-", let directory else { return output }
         return directory.hasSuffix("/") ? directory + output : "\(directory)/\(output)"

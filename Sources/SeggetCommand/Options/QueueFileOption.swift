@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// Whether `get` puts its files into a queue, and into which.
+/// The options of `get` that add the files to a queue.
 struct EnqueueOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -14,7 +14,7 @@ struct EnqueueOptions: ParsableArguments {
     @OptionGroup var file: QueueFileOption
 }
 
-/// Which queue a command uses.
+/// The option for the queue's file.
 package struct QueueFileOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -30,18 +30,18 @@ package struct QueueFileOption: ParsableArguments {
 
     package init() {}
 
-    /// What to do instead of `--queue` as a flag, which it once was in `get`.
+    /// The hint for `--queue` as a flag, which it was in earlier versions of `get`.
     static let instead = "use `--enqueue` to add files to the queue with `get`"
 
-    /// What is said where the file is missing behind `--queue`.
+    /// The message for `--queue` without a value.
     static let withoutValue = "`--queue` needs the path of the queue's file"
 
-    /// Whether `--queue` was typed.
+    /// Whether `--queue` is on the command line.
     static func isTyped(in arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains { $0 == "--queue" || $0.hasPrefix("--queue=") }
     }
 
-    /// Whether `--queue` was typed and no value behind it.
+    /// Whether `--queue` is on the command line without a value.
     static func lacksValue(in arguments: [String]) -> Bool {
         for (index, argument) in arguments.prefix(while: { $0 != "--" }).enumerated() {
             if argument == "--queue=" { return true }

@@ -4,7 +4,7 @@ import SeggetFormats
 import SeggetReports
 package import Segmenter
 
-/// The options that every request obeys, whichever command makes it.
+/// The options that apply to all requests of every command.
 package struct RequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("H", allowingJoined: true), .long],
@@ -45,7 +45,7 @@ package struct RequestOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        // Here, not while parsing: the parser's own message would show a header's secret value.
+        // Checked here instead of by the parser, whose message would show a header's secret value.
         for header in header {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: header)
@@ -61,7 +61,7 @@ package struct RequestOptions: ParsableArguments {
         }
     }
 
-    /// The library's options with what was given here.
+    /// The library's options with these values.
     package var downloadOptions: DownloadOptions {
         var options = DownloadOptions()
         options.headers = header

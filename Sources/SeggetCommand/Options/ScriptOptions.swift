@@ -1,7 +1,7 @@
 package import ArgumentParser
 import SeggetFormats
 
-/// What scripts want: to know before, and to hear of it afterwards.
+/// The options for scripts: a dry run, and commands to run at the end.
 package struct ScriptOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -17,7 +17,7 @@ package struct ScriptOptions: ParsableArguments {
     /// The commands to run.
     package var hooks: Hooks { get throws { try ends.hooks } }
 
-    /// Cuts a command into words.
+    /// Splits a command into words.
     package static func words(_ command: String?, _ option: String) throws -> [String]? {
         guard let command else { return nil }
         do throws(CommandWords.Problem) {

@@ -18,7 +18,7 @@ struct StandardOutputOptions: ParsableArguments {
         try TransferOption.check("window", window)
     }
 
-    /// The library's options with what was given here.
+    /// The library's options with these values.
     var streamOptions: StreamOptions {
         var options = StreamOptions()
         if let bytes = Self.bytes(window) { options.window = bytes }
