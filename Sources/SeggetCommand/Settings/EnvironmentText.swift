@@ -1,11 +1,11 @@
 import Glibc
 import SeggetReports
 
-/// The environment's variables as text.
+/// Environment variables as text.
 package enum EnvironmentText {
-    /// The value of a variable; `nil` where it is missing, or not UTF-8.
+    /// Returns the value of a variable; `nil` if it is not set, or not UTF-8.
     ///
-    /// Swift would make another text of other bytes: the name of another file.
+    /// Swift would replace bytes that are not UTF-8, and so change the name of a file.
     package static func value(_ name: String) -> String? {
         getenv(name).flatMap { String(validatingCString: $0) }
     }
@@ -15,7 +15,7 @@ package enum EnvironmentText {
         getenv(name).map { String(validatingCString: $0) == nil } ?? false
     }
 
-    /// Name of the first variable that sets an option of segget's and is not UTF-8.
+    /// The name of the first variable that sets an option of segget and is not UTF-8.
     static var firstUnreadableOption: String? {
         var next = environ
         while let variable = next.pointee {

@@ -2,17 +2,18 @@ import ArgumentParser
 import Glibc
 import SeggetReports
 
-/// Where secrets come from that do not stand on the command line.
+/// Reads secrets that are not on the command line.
 enum Secret {
-    /// More than any password or token has, in bytes.
+    /// The maximum length of a secret, in bytes.
     private static let longest = 64 << 10
 
-    /// Reads a secret from a descriptor, to its end; one line break at the end is not part of it.
+    /// Reads a secret from a descriptor until end of file, without a final line break.
     ///
     /// - Parameters:
-    ///   - descriptor: Where it comes from; closed afterwards, unless it is a standard one.
-    ///   - option: The option that named it.
+    ///   - descriptor: The descriptor, which is closed afterwards unless it is 0, 1 or 2.
+    ///   - option: The option that named the descriptor.
     /// - Returns: The secret.
+    /// - Throws: `ValidationError`.
     /// - Throws: `ValidationError`.
     static func read(_ descriptor: Int32, for option: String) throws -> String {
         var bytes: [UInt8] = []
@@ -46,11 +47,11 @@ enum Secret {
         return text
     }
 
-    /// Asks on the terminal, without showing what is typed.
+    /// Prompts for a secret on the terminal, without echo.
     ///
-    /// - Parameter prompt: The question.
-    /// - Returns: The answer.
-    /// - Throws: `ValidationError`, also when there is no terminal.
+    /// - Parameter prompt: The prompt.
+    /// - Returns: The secret.
+    /// - Throws: `ValidationError`, also if there is no terminal.
     static func ask(_ prompt: String) throws -> String {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
             throw ValidationError(
@@ -62,7 +63,7 @@ enum Secret {
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
         silent.c_lflag |= tcflag_t(ECHONL)
-        // A signal must not leave a terminal behind that shows nothing: all of these wait.
+        // These signals are blocked, so that none ends the process while echo is off.
         var blocked = sigset_t()
         sigemptyset(&blocked)
         for signal in signals { sigaddset(&blocked, signal) }
@@ -82,7 +83,7 @@ enum Secret {
             if isSignalled {
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
                 StandardStreams.write("\n", to: STDERR_FILENO)
-                // Delivered here: it ends or stops the process.
+                // The pending signal is delivered here, and ends or stops the process.
                 pthread_sigmask(SIG_SETMASK, &mask, nil)
                 pthread_sigmask(SIG_BLOCK, &blocked, nil)
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
@@ -106,18 +107,18 @@ enum Secret {
     }
 }
 
-/// Secrets on the command line, which every user of the machine can read in /proc.
+/// Hides secrets on the command line, which every user can read in /proc.
 package enum CommandLineSecrets {
-    /// Which argument is the first that is not UTF-8, counted from 1.
+    /// The number of the first argument that is not UTF-8, counted from 1.
     package static var firstNotUTF8: Int? {
         (1..<max(1, Int(CommandLine.argc))).first { index in
             CommandLine.unsafeArgv[index].map { String(validatingCString: $0) == nil } ?? false
         }
     }
 
-    /// Overwrites all values of some options, however often they are given.
+    /// Overwrites all values of some options.
     ///
-    /// - Parameter names: With the dashes.
+    /// - Parameter names: The names of the options, with dashes.
     package static func hideValues(of names: [String]) {
         func wipe(_ text: UnsafeMutablePointer<CChar>) {
             memset(text, Int32(UInt8(ascii: "*")), strlen(text))
@@ -125,7 +126,8 @@ package enum CommandLineSecrets {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
             for name in names {
-                // The next argument, also behind other letters; `--name=VALUE` or `-nVALUE`.
+                // The value is the next argument, also after joined letters, or in `--name=VALUE`
+                // or `-nVALUE`.
                 let isLong = name.hasPrefix("--")
                 let joined = isLong ? name + "=" : name
                 let endsSo =
@@ -140,17 +142,17 @@ package enum CommandLineSecrets {
         }
     }
 
-    /// Overwrites a secret where it stands in the process's arguments.
+    /// Overwrites secrets in the process's arguments.
     ///
     /// - Parameters:
     ///   - value: The whole value of an option or argument.
-    ///   - secrets: What of it nobody is to read, as parts of `value`.
+    ///   - secrets: The secret parts of `value`.
     package static func hide(in value: String, _ secrets: Substring...) {
         let value = value.utf8
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = CommandLine.unsafeArgv[index] else { continue }
             let count = strlen(argument)
-            // Alone, or behind `--name=`.
+            // The value is the whole argument, or follows `--name=`.
             guard count >= value.count,
                 memcmp(argument + count - value.count, Array(value), value.count) == 0
             else { continue }
@@ -171,12 +173,12 @@ package enum CommandLineSecrets {
         }
     }
 
-    /// Overwrites passwords and queries of URLs.
+    /// Overwrites the passwords and queries of URLs.
     package static func hide(urls: [String]) {
         for url in urls {
             let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
             let mark = url.lastIndex(of: "@") ?? start
-            // The query of a signed URL is as good as a password; some put it behind `#`.
+            // The query of a signed URL acts as a password. Some services put it after `#`.
             hide(
                 in: url, url[start..<max(start, mark)],
                 url[start...].drop { $0 != "?" && $0 != "#" }.dropFirst())

@@ -1,7 +1,7 @@
 package import Segmenter
 
 extension ServerMemory {
-    /// The user's.
+    /// The remembered facts about servers in the current user's home; `nil` without a home.
     package static var own: ServerMemory? {
         ServerMemory(variable: EnvironmentText.value)
     }

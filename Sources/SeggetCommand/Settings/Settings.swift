@@ -1,22 +1,21 @@
-// Settings: what is said beside the command line: the configuration file, the environment, secrets
-// in files. It knows where these stand and who wins; it never knows what an option does.
+// Settings: the configuration file, the environment, and secrets in files. The code here knows
+// where they are and which of them wins, but not what an option does.
 
 import Glibc
 import SeggetFormats
 import SeggetReports
 
-/// What is in force: the command line, before it the environment, before that the configuration
-/// file, and at last what the program says itself.
+/// The options from the command line, the environment and the configuration file.
 ///
-/// Everything given elsewhere is put in front of the command line as if it had been typed, so that
-/// one parser judges it all.
+/// The command line overrides the environment, which overrides the configuration file. Options from
+/// the environment and the file are inserted before the typed ones, so that one parser checks all.
 struct Settings {
-    /// Where something was set.
+    /// The source of a setting.
     enum Source: Equatable {
         case line(Int, path: String)
         case variable(String)
 
-        /// The place, in words.
+        /// The source as text for messages.
         var text: String {
             switch self {
             case .line(let number, let path): "\(Diagnostic.quote(path)), line \(number)"
@@ -25,21 +24,23 @@ struct Settings {
         }
     }
 
-    /// One option that was set elsewhere than on the command line.
+    /// An option that was set outside the command line.
     struct Setting: Equatable {
         var name: String
-        /// As it would be typed.
+        /// The option as command line arguments.
         var arguments: [String]
         var source: Source
     }
 
-    /// Why nothing can be run.
+    /// The reason why the command cannot run.
     struct Problem: Error, Equatable {
         var message: String
         var hint: String
     }
 
-    /// Options of which each ends the others: a later place that gives one silences earlier ones.
+    /// Groups of options that exclude each other.
+    ///
+    /// An option of a group hides the others of the group in sources of lower rank.
     static let alternatives: [Set<String>] = [
         ["output", "name", "directory", "continue-from"], ["quiet", "verbose"],
         ["overwrite", "auto-rename", "skip-existing"], ["skip-existing", "timestamping"],
@@ -47,56 +48,54 @@ struct Settings {
         ["recover", "name"],
         ["recover", "auto-rename"], ["recover", "remote-name"],
     ]
-    /// Options that make no sense but on the command line.
+    /// Options that are accepted on the command line only.
     private static let typedOnly: Set<String> = [
         "config", "no-config", "cookie-jar", "help", "version", "name",
     ]
-    /// Options that no environment variable sets.
+    /// Options that the environment cannot set.
     private static let notInEnvironment: Set<String> = ["negotiate"]
-    /// Options of a command that mean something else than those of the same name elsewhere.
+    /// Options that have another meaning in a command than elsewhere, by command.
     private static let ownMeaning: [String: Set<String>] = [
         "bench": ["connections", "max-time", "overwrite"],
-        // It prints what `--attach` shows, and nothing else.
+        // For `add`, `json` applies to the output of `--attach` only.
         "add": ["json"],
     ]
-    /// Options whose values may be secrets.
+    /// Options whose values may be secret.
     private static let secret = Set(
         TransferOption.table.filter(\.isSecret).flatMap(\.names).filter { name in
-            // A descriptor's number is none.
+            // The number of a descriptor is not secret.
             if case .part = name.meaning { return false }
             return name.surfaces.contains(.commandLine)
         }.map(\.text))
 
-    /// The name of the command, where it was typed.
+    /// The name of the command, if it was typed.
     private(set) var command: [String] = []
-    /// What was set elsewhere and counts, in order.
+    /// The settings that apply, in order.
     private(set) var settings: [Setting] = []
-    /// What was typed behind the command.
+    /// The arguments that were typed after the command.
     private(set) var typed: [String] = []
-    /// What a person should know.
+    /// The warnings to print.
     private(set) var warnings: [String] = []
 
-    /// All of it, for the parser.
+    /// All arguments for the parser.
     var arguments: [String] { arguments(first: settings.count) }
 
-    /// The same with only the first settings.
+    /// Returns the arguments for the parser with only the first settings.
     func arguments(first count: Int) -> [String] {
         command + settings.prefix(count).flatMap(\.arguments) + typed
     }
 
-    /// What was typed, and nothing else.
+    /// Creates settings that consist of the command line only.
     init(_ arguments: [String]) { typed = arguments }
 
-    /// Puts together what was typed with what was set elsewhere.
-    ///
-    /// Pure.
+    /// Combines the command line with the environment and the configuration file.
     ///
     /// - Parameters:
-    ///   - arguments: What was typed, without the program's name.
-    ///   - environment: The value of a variable.
+    ///   - arguments: The command line without the program's name.
+    ///   - environment: Returns the value of an environment variable.
     ///   - file: The configuration file.
     ///   - tree: The commands and their options.
-    /// - Throws: `Problem`, for a name in the file that no command knows.
+    /// - Throws: `Problem`, for an invalid line of the file.
     init(
         _ arguments: [String], environment: (String) -> String?, file: ConfigurationFile?,
         tree: CommandTree
@@ -119,9 +118,9 @@ struct Settings {
         }
     }
 
-    /// Takes what was typed, in which a flag may say `=true` or `=false`.
+    /// Adds the typed arguments, in which a flag may have `=true` or `=false`.
     ///
-    /// - Returns: The names that earlier places can no longer set.
+    /// - Returns: The names of options that the environment and the file can no longer set.
     private mutating func take(
         _ arguments: [String], _ command: CommandTree.Command
     ) -> Set<String> {
@@ -161,7 +160,7 @@ struct Settings {
             guard let option = command.options.first(where: { $0.letters.contains(letter) })
             else { break }
             names.formUnion(option.names)
-            // What follows is its value.
+            // The rest of the word is the value of this option.
             if !option.isFlag { break }
         }
         return names
@@ -174,14 +173,14 @@ struct Settings {
         return alternatives.filter { !$0.isDisjoint(with: names) }.reduce(single) { $0.union($1) }
     }
 
-    /// A place's settings but those that a later place has silenced; it then silences others.
+    /// Returns a source's settings that no source of higher rank hides, and extends `silenced`.
     private func keep(
         _ settings: [(Setting, isOn: Bool)], _ command: CommandTree.Command,
         _ silenced: inout Set<String>
     ) -> [Setting] {
         let kept = settings.filter { !silenced.contains($0.0.name) }
         silenced.formUnion(Self.silenced(by: Set(kept.map(\.0.name)), command))
-        // In one place, a later line undoes an earlier one.
+        // Within a source, a later line overrides an earlier one.
         return kept.enumerated().filter { index, setting in
             setting.isOn
                 && (command.option(setting.0.name)?.isRepeating == true
@@ -189,7 +188,7 @@ struct Settings {
         }.map(\.element.0)
     }
 
-    /// Whether an option of a command can be set elsewhere than where the command is typed.
+    /// Whether the environment or the configuration file can set an option of a command.
     private static func isSettable(_ name: String, _ command: CommandTree.Command) -> Bool {
         if let queued = QueueCommandName(rawValue: command.name), let names = queued.settable {
             return names.contains(name)
@@ -207,7 +206,8 @@ struct Settings {
             where isSettable(name, command) && !notInEnvironment.contains(name) {
                 let variable = variable(for: name)
                 guard let text = environment(variable), !text.isEmpty else { continue }
-                // No value has line breaks, so they can part several.
+                // A variable may have several values, separated by line breaks, which no value
+                // contains.
                 let values =
                     option.isRepeating ? text.split(separator: "\n").map(String.init) : [text]
                 result += values.map {
@@ -229,7 +229,7 @@ struct Settings {
                     message: "\(source.text): `\(line.name)` can only be given on the command line",
                     hint: "remove it from the file")
             }
-            // Of the manager's.
+            // The option belongs to `segget-manager`.
             if !tree.allNames.contains(line.name), QueueCommandName.options.contains(line.name) {
                 continue
             }
@@ -242,7 +242,7 @@ struct Settings {
                         ?? near.map { "did you mean `\($0)`?" }
                         ?? "`segget help get` lists the options")
             }
-            // Another command's.
+            // The option belongs to another command.
             guard let option = command.option(line.name), isSettable(line.name, command)
             else { continue }
             guard option.isFlag || line.value != nil else {
@@ -262,11 +262,11 @@ struct Settings {
     ) -> (Setting, isOn: Bool) {
         let value = value ?? ""
         guard option.isFlag else {
-            // An empty value behind `=` is none to the parser.
+            // The parser treats an empty value after `=` as missing.
             let arguments = value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"]
             return (Setting(name: name, arguments: arguments, source: source), true)
         }
-        // Any other value is for the parser to refuse.
+        // The parser refuses any other value.
         let isOff = ["false", "no", "0"].contains(value)
         let isOn = ["", "true", "yes", "1"].contains(value)
         let argument =
@@ -285,7 +285,7 @@ struct Settings {
         }
     }
 
-    /// The environment variable of an option.
+    /// Returns the name of an option's environment variable.
     static func variable(for name: String) -> String {
         "SEGGET_" + name.uppercased().replacing("-", with: "_")
     }
