@@ -1,30 +1,30 @@
 import SeggetReports
 import Segmenter
 
-/// The lines that say how far several files are.
+/// The lines that show the progress of several files.
 ///
-/// Pure: what they look like depends on the values only.
+/// Pure: the lines depend on the values only.
 struct BatchLines {
-    /// A file that is running.
+    /// An active file.
     struct Lane {
         var name: String
-        /// `nil` until bytes are being fetched.
+        /// `nil` until the download of bytes starts.
         var progress: DownloadProgress?
     }
 
-    /// Number of files.
+    /// The number of files.
     let count: Int
-    /// Whether the terminal shows more than ASCII.
+    /// Whether the terminal can show Unicode characters.
     let unicode: Bool
-    /// The files that are running, by their place in the list.
+    /// The active files, by their position in the list.
     var lanes: [Int: Lane] = [:]
-    /// Files that are there.
+    /// The number of complete files.
     var done = 0
-    /// Files that are not, for good.
+    /// The number of failed files.
     var failed = 0
-    /// Bytes that the files which are over have received.
+    /// The bytes that ended files have received.
     var earlierBytes: Int64 = 0
-    /// Speed of all, in bytes per second.
+    /// The speed of all files together, in bytes per second.
     var rate = 0.0
 
     init(count: Int, unicode: Bool) {
@@ -32,22 +32,23 @@ struct BatchLines {
         self.unicode = unicode
     }
 
-    /// Bytes that came over the network.
+    /// The bytes received over the network.
     var receivedBytes: Int64 {
         lanes.values.reduce(earlierBytes) { $0 + ($1.progress?.bytesReceived ?? 0) }
     }
 
-    /// The lines, each on at most `columns` columns: as many files as fit into `rows` rows beside
-    /// the total, those first that are first in the list.
+    /// Returns lines of at most `columns` columns: the first active files, and the total.
+    ///
+    /// There are at most `rows` lines. Files are in the order of the list.
     func block(columns: Int, rows: Int) -> [String] {
         let shown = lanes.sorted { $0.key < $1.key }.prefix(max(0, rows - 1)).map(\.value)
         let widest = shown.map { PrintableText.width(PrintableText.escape($0.name)) }.max() ?? 0
-        // A third for the names, all else for what changes; the percentage in any case.
+        // Names get a third of the columns, and always leave enough for the percentage.
         let names = min(widest, max(8, min(32, columns / 3)), max(0, columns - 6))
         return shown.map { line($0, names: names, columns: columns) } + [total(columns: columns)]
     }
 
-    /// All in one line, for logs.
+    /// One line with all facts, for logs.
     var plain: String { facts.joined(separator: ", ") }
 
     private func line(_ lane: Lane, names: Int, columns: Int) -> String {
@@ -62,7 +63,7 @@ struct BatchLines {
         return names > 0 ? "\(label)\(padding)  \(text)" : text
     }
 
-    /// As many of the facts as fit; the first that does not ends the line.
+    /// Returns as many facts as fit; the first one that does not fit ends the line.
     private func total(columns: Int) -> String {
         let shortest = "\(done)/\(count)"
         var text = shortest.count <= columns ? shortest : ""
@@ -85,7 +86,7 @@ struct BatchLines {
         return facts
     }
 
-    /// Seconds until all are done, once all have begun and have a known size.
+    /// The seconds until all files are done; known once all have started and have a size.
     private var secondsLeft: Double? {
         guard done + failed + lanes.count == count, rate > 0, !lanes.isEmpty else { return nil }
         var bytes: Int64 = 0

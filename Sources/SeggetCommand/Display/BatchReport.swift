@@ -3,16 +3,16 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// Tells what a batch does, as ``DownloadReport`` does for one file.
+/// Reports the progress and results of a batch, as ``DownloadReport`` does for one file.
 struct BatchReport {
     private let settings: DownloadReport.Settings
     private let view: BatchView
     private let output: JSONOutput
-    /// Of the files that are running.
+    /// The reports of the active files, by their position in the list.
     private var reports: [Int: DownloadReport] = [:]
     private var summary: BatchSummary
 
-    /// Reports to the standard streams.
+    /// Creates a report to the standard streams.
     init(_ settings: DownloadReport.Settings, count: Int) {
         let view = BatchView(
             style: settings.style, terminal: settings.terminal, count: count,
@@ -24,7 +24,9 @@ struct BatchReport {
         }
     }
 
-    /// Reports to a view and, as far as wanted, to `writeJSON`, which says whether it takes more.
+    /// Creates a report to a view and, for `--json`, to `writeJSON`.
+    ///
+    /// `writeJSON` returns whether its output is still open.
     init(
         _ settings: DownloadReport.Settings, count: Int, view: BatchView,
         writeJSON: @escaping (String) -> Bool
@@ -57,9 +59,9 @@ struct BatchReport {
         }
     }
 
-    /// Reports the end of all.
+    /// Reports the end of the batch.
     ///
-    /// - Returns: What segget ends with.
+    /// - Returns: The exit status of segget.
     mutating func finish(signal: Int32?) -> ExitStatus {
         view.clear()
         let seconds = output.elapsed

@@ -1,7 +1,7 @@
 package import SeggetReports
 package import Segmenter
 
-/// Shows messages and, below them, a line for each file that is running, and one for all.
+/// Shows messages and, below them, a line for each active file and a line for the total.
 package final class BatchView {
     private let style: ProgressView.Style
     private let terminal: Terminal
@@ -13,8 +13,10 @@ package final class BatchView {
     private var isDrawn = false
     private var lastTime = -Double.infinity
 
-    /// Makes a view for `count` files that writes through `write`; `size` gives the terminal's
-    /// present size, and `isInForeground` says whether lines may be drawn there now.
+    /// Creates a view for `count` files that writes through `write`.
+    ///
+    /// `size` returns the current size of the terminal, and `isInForeground` whether the view may
+    /// draw.
     package init(
         style: ProgressView.Style, terminal: Terminal, count: Int,
         size: @escaping () -> (columns: Int, rows: Int),
@@ -28,21 +30,21 @@ package final class BatchView {
         lines = BatchLines(count: count, unicode: terminal.unicode)
     }
 
-    /// Shows that a file has begun; `now` is in seconds since the batch began.
+    /// Shows that a file has started; `now` is in seconds since the start of the batch.
     package func begin(_ index: Int, name: String, now: Double) {
         lines.lanes[index] = BatchLines.Lane(name: name)
         refresh(now)
     }
 
-    /// Shows a moment of a file.
+    /// Shows the progress of a file; `now` is in seconds since the start of the batch.
     package func show(_ index: Int, _ progress: DownloadProgress, name: String, now: Double) {
         lines.lanes[index] = BatchLines.Lane(name: name, progress: progress)
         refresh(now)
     }
 
-    /// Takes the line of a file away, which is then drawn no more.
+    /// Removes the line of a file.
     ///
-    /// - Returns: Bytes that it had received.
+    /// - Returns: The bytes that the file has received.
     package func end(_ index: Int, isDone: Bool) -> Int64 {
         let progress = lines.lanes.removeValue(forKey: index)?.progress
         lines.earlierBytes += progress?.bytesReceived ?? 0
@@ -50,24 +52,24 @@ package final class BatchView {
         return progress?.bytesReceived ?? 0
     }
 
-    /// Prints a line for good, above the lines of the files.
+    /// Prints a permanent line above the lines of the files.
     package func print(_ message: Message) {
         let line = message.line(colour: terminal.colour)
         leaveBackground()
-        // It overwrites the block, which is then drawn again below it, all in one write.
+        // The message overwrites the block, which is drawn again below it in the same write.
         write(isDrawn ? "\r\(line)\u{1b}[K\n\(drawing())" : line + "\n")
     }
 
-    /// Takes the lines of the files away, for good.
+    /// Removes the lines of the files.
     package func clear() {
         leaveBackground()
-        // Not from the very first character: where that is the screen's, tmux takes it for the
-        // clearing of the screen, and keeps a copy in its history.
+        // Erasing starts at the second character: tmux would treat erasing from the first character
+        // of the screen as clearing the screen, and keep a copy in its history.
         if isDrawn { write("\r \u{1b}[J\r") }
         isDrawn = false
     }
 
-    /// Forgets what is drawn where the job is in the background: the shell has written over it.
+    /// Marks the block as not drawn in a background job, where the shell has overwritten it.
     private func leaveBackground() {
         if isDrawn, !isInForeground() { isDrawn = false }
     }
@@ -79,7 +81,7 @@ package final class BatchView {
         case .plain: interval = 5
         case .none: return
         }
-        // The first plain line comes after five seconds.
+        // The first plain line is printed after five seconds.
         if lastTime < 0, style == .plain { lastTime = 0 }
         guard now - lastTime >= interval else { return }
         lastTime = now
@@ -94,15 +96,15 @@ package final class BatchView {
         }
     }
 
-    /// What draws the block and leaves the cursor on its first character.
+    /// Returns the text that draws the block and leaves the cursor on its first character.
     ///
-    /// A terminal that is made narrower breaks lines into several, and keeps the cursor with the
-    /// character that it stands on. Drawing from there and erasing everything below then leaves
-    /// nothing behind, whatever the old and new sizes are. Wrapping is off meanwhile (DECAWM), so
-    /// that a size that changes between asking and drawing cannot make rows that are not counted.
+    /// A terminal that becomes narrower breaks lines into several, and keeps the cursor with its
+    /// character. Drawing from there and erasing everything below leaves no remains, whatever the
+    /// old and new sizes are. Line wrapping is off meanwhile (DECAWM), so that no uncounted rows
+    /// appear if the terminal is resized after `size` was called.
     private func drawing() -> String {
         let (columns, rows) = size()
-        // The last column stays free, and the last row: a terminal may wrap, or scroll, there.
+        // The last column and the last row stay free, because a terminal may wrap or scroll there.
         let block = lines.block(columns: columns - 1, rows: max(1, rows - 1))
         let up = block.count > 1 ? "\u{1b}[\(block.count - 1)A" : ""
         return "\r\u{1b}[?7l" + block.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[J\u{1b}[?7h\r"
@@ -128,6 +130,6 @@ package final class BatchLane: ProgressDisplay {
 
     package func print(_ message: Message) { view.print(message) }
 
-    /// Its line goes with the end of the file.
+    /// Does nothing: the line is removed when the file ends.
     package func clear() {}
 }

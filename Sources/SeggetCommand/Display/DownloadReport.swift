@@ -1,16 +1,16 @@
-// Display: what a person sees while downloads run, and where messages go. It knows terminals and
-// events; it never decides anything of a download.
+// Display: progress and messages for users, and where they are printed. The code here knows
+// terminals and events, but decides nothing about a download.
 
 import FoundationEssentials
 import Glibc
 import SeggetReports
 import Segmenter
 
-/// Tells what a download does: messages and progress to standard error, JSON to standard output.
+/// Reports a download: messages and progress to standard error, JSON to standard output.
 struct DownloadReport {
-    /// What is reported, and how.
+    /// The settings of a report.
     struct Settings: Sendable {
-        /// How much is said in messages.
+        /// The level of detail of messages.
         enum Detail {
             case errors, normal, all
         }
@@ -19,18 +19,18 @@ struct DownloadReport {
         var terminal: Terminal
         var detail: Detail
         var json: JSONFormat?
-        /// Number of connections that were asked for.
+        /// The requested number of connections.
         var connections: Int
-        /// The URLs of the command line, as they were typed: the first files.
+        /// The URLs of the command line as typed; they belong to the first files.
         var typed: [String] = []
-        /// What went wrong with the command of `--refresh-url` since this was last asked, in words.
+        /// Returns and forgets a description of the last failure of the command of `--refresh-url`.
         var refreshProblem: @Sendable () -> String? = { nil }
     }
 
     private let settings: Settings
     private let view: any ProgressDisplay
     private let output: JSONOutput
-    /// Which of several files it is, from 1; `nil` for the only one.
+    /// The number of the file among several, from 1; `nil` for a single file.
     private let file: Int?
     private var lastTick: Int64 = -1
     private var lastPhase: DownloadProgress.Phase?
@@ -38,7 +38,7 @@ struct DownloadReport {
     private var endIsProven = true
     private var hasStarted = false
 
-    /// Reports to the standard streams.
+    /// Creates a report to the standard streams.
     init(_ settings: Settings) {
         let view = ProgressView(
             style: settings.style, terminal: settings.terminal,
@@ -48,7 +48,9 @@ struct DownloadReport {
         self.init(settings, view: view) { StandardStreams.write($0, to: STDOUT_FILENO) }
     }
 
-    /// Reports to a view and, as far as wanted, to `writeJSON`, which says whether it takes more.
+    /// Creates a report to a view and, for `--json`, to `writeJSON`.
+    ///
+    /// `writeJSON` returns whether its output is still open.
     init(_ settings: Settings, view: ProgressView, writeJSON: @escaping (String) -> Bool) {
         self.settings = settings
         self.view = view
@@ -57,7 +59,7 @@ struct DownloadReport {
         emit("run", JSONEvents.Run(at: Date()))
     }
 
-    /// Reports one of several files; `name` is shown until a better one is known.
+    /// Creates a report of one of several files; `name` is shown until a better one is known.
     init(
         _ settings: Settings, view: any ProgressDisplay, output: JSONOutput, file: Int,
         name: String
@@ -69,7 +71,7 @@ struct DownloadReport {
         self.name = name
     }
 
-    /// Reports an event; the end is left to ``finish(_:signal:)``.
+    /// Reports an event, except the result, which ``finish(_:signal:)`` reports.
     mutating func handle(_ event: DownloadEvent) {
         switch event {
         case .probed(let file): probed(file)
@@ -78,7 +80,7 @@ struct DownloadReport {
         case .progress(let progress):
             view.show(progress, name: name)
             let tick = Units.whole(progress.elapsed.inSeconds * 10)
-            // A new phase is reported at once: it may be the last that is heard for long.
+            // A new phase is reported immediately: the next event may follow much later.
             if tick != lastTick || progress.phase != lastPhase {
                 emit("progress", JSONEvents.Progress(progress))
             }
@@ -87,9 +89,9 @@ struct DownloadReport {
         }
     }
 
-    /// Reports the end.
+    /// Reports the result.
     ///
-    /// - Returns: What segget ends with.
+    /// - Returns: The exit status of segget.
     mutating func finish(
         _ result: Result<DownloadedFile, DownloadError>, signal: Int32?
     ) -> ExitStatus {
@@ -103,7 +105,7 @@ struct DownloadReport {
             let diagnostic = Diagnostic(
                 error, signal: signal, typed: settings.typed.dropFirst((file ?? 1) - 1).first)
             emit("error", JSONEvents.Failure(error, diagnostic))
-            // That several files were stopped is said once, at the end.
+            // For several files, the cancellation is reported once, at the end of the batch.
             if file == nil || diagnostic.kind != "cancelled" {
                 for message in diagnostic.messages { view.print(message) }
             }
@@ -163,7 +165,7 @@ struct DownloadReport {
         }
     }
 
-    /// Whether it is all there is to see: before the start, nothing else says why segget waits.
+    /// Whether a notice is shown because nothing else explains a delay before the start.
     private func isWorthWaiting(_ notice: DownloadNotice) -> Bool {
         if case .retrying = notice { !hasStarted } else { false }
     }

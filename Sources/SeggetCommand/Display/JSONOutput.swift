@@ -1,6 +1,6 @@
 package import SeggetReports
 
-/// Where the events of `--json` go, until its reader is gone.
+/// The output of the events of `--json`, until its reader closes it.
 package final class JSONOutput {
     private let clock = ContinuousClock()
     private let begun: ContinuousClock.Instant
@@ -8,28 +8,26 @@ package final class JSONOutput {
     /// The format; `nil` without `--json`, and after the reader has closed its end.
     private var format: JSONFormat?
 
-    /// Makes an output of events.
+    /// Creates an output through `write`, which returns whether it accepts more.
     ///
-    /// - Parameters:
-    ///   - format: The format; `nil` to write nothing.
-    ///   - write: Writes a text; returns `false` if the reader has closed its end.
+    /// Without `isOpen`, nothing is written.
     package init(_ format: JSONFormat?, write: @escaping (String) -> Bool) {
         self.format = format
         self.write = write
         begun = clock.now
     }
 
-    /// Seconds since segget started.
+    /// The seconds since the output was created, at the start of the run.
     package var elapsed: Double { begun.duration(to: clock.now) / .seconds(1) }
 
-    /// Writes an event; `file` says which of several files it is about, from 1.
+    /// Writes an event; `file` is the number of the file among several, from 1.
     package func emit<Payload: Encodable>(
         _ event: String, _ payload: @autoclosure () -> Payload, file: Int? = nil
     ) {
         guard let format else { return }
         let line = JSONLine(event: event, time: elapsed, file: file, payload: payload())
         guard let text = JSONText.line(line, format) else { return }
-        // The download continues without a reader.
+        // If the reader has closed the output, the download continues without it.
         if !write(text + "\n") { self.format = nil }
     }
 }

@@ -1,37 +1,38 @@
 import SeggetReports
 import Segmenter
 
-/// One line that says how far a download is.
+/// One line that shows the progress of a download.
 ///
-/// Pure: what it looks like depends on its input only.
+/// Pure: the line depends on its input only.
 struct ProgressLine {
-    /// What to show.
+    /// The progress to show.
     var progress: DownloadProgress
-    /// Name of the file.
+    /// The name of the file.
     var name: String
-    /// Whether the terminal shows more than ASCII.
+    /// Whether the terminal can show Unicode characters.
     var unicode: Bool
 
     private static let gap = "  "
     private static let nameColumns = 10...24
     private static let mapColumns = 8...64
 
-    /// The line, on at most `width` columns: the narrower, the fewer parts it has.
+    /// Returns the line with at most `width` columns, and with fewer parts the narrower it is.
     ///
-    /// With less room the limit of rate goes first, then the name, then the map shrinks and goes, then connections, time
-    /// to go, bytes and speed. The percentage is what stays, down to four columns.
+    /// In a narrower line, the rate limit is left out first, then the name. Then the map shrinks
+    /// and is left out, followed by connections, remaining time, bytes and speed. The percentage
+    /// remains, down to four columns.
     func text(width: Int) -> String {
         var parts: [String] = []
         var used = 0
         for part in essentials {
             let columns = part.count + (parts.isEmpty ? 0 : Self.gap.count)
-            // The first that does not fit ends the line: a shorter, less important one would jump
-            // in and out as numbers grow.
+            // The first part that does not fit ends the line: a shorter, less important part would
+            // appear and disappear as numbers grow.
             guard used + columns <= width else { return parts.joined(separator: Self.gap) }
             parts.append(part)
             used += columns
         }
-        // A name says more than the limit does: several files may share the screen.
+        // The name has priority over the rate limit, because several files may share the screen.
         if let limit {
             let columns = limit.count + Self.gap.count
             if share(width - used - columns).name > 0 {
@@ -52,20 +53,20 @@ struct ProgressLine {
         return parts.joined(separator: Self.gap)
     }
 
-    /// A line for logs: the same facts, without a map and not cut.
+    /// A line for logs: the same facts, without the map and not shortened.
     var plain: String {
         let facts = (essentials + (limit.map { [$0] } ?? [])).map { $0.trimmingSpaces }
         return "\(PrintableText.fit(name, columns: .max, unicode: unicode)): "
             + facts.joined(separator: ", ")
     }
 
-    /// The limit of rate, while there is one.
+    /// The rate limit, if one is set.
     private var limit: String? {
         guard progress.phase == .downloading else { return nil }
         return progress.limit.map { "max \(Units.speed($0))" }
     }
 
-    /// The parts in order of importance, each of fixed width so that the line does not jitter.
+    /// The parts in order of importance, with fixed widths so that the line does not jitter.
     private var essentials: [String] {
         var parts: [String] = []
         if let percent = Units.percent(progress.bytesDone, of: progress.size) {
@@ -76,7 +77,8 @@ struct ProgressLine {
         switch progress.phase {
         case .downloading:
             let speed = Units.speed(progress.bytesPerSecond).leftPadded(to: 10)
-            // Without a size there is no percentage: what has arrived is then what matters.
+            // Without a size there is no percentage, so the received bytes are the most important
+            // part.
             parts += size.map { [speed, $0] } ?? [done.leftPadded(to: 8), speed]
             if progress.size != nil {
                 let left = progress.timeLeft.flatMap { Units.duration($0) }
@@ -90,9 +92,9 @@ struct ProgressLine {
         return parts
     }
 
-    /// Divides the room beside the essentials, in columns; 0 leaves a part out.
+    /// Divides the columns that the essentials leave free; 0 leaves a part out.
     ///
-    /// The smallest map comes first, then the name, and the map grows into what is left.
+    /// The smallest map has priority, then the name. The map grows into the remaining columns.
     private func share(_ room: Int) -> (name: Int, map: Int) {
         let frame = Self.gap.count + 2
         let smallestMap = progress.map.isEmpty ? 0 : Self.mapColumns.lowerBound + frame
@@ -107,7 +109,7 @@ struct ProgressLine {
 }
 
 extension String {
-    /// The text with spaces before it, so that it has at least `columns` characters.
+    /// Returns the text, padded with leading spaces to at least `columns` characters.
     fileprivate func leftPadded(to columns: Int) -> String {
         String(repeating: " ", count: max(0, columns - count)) + self
     }

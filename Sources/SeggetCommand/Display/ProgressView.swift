@@ -1,19 +1,19 @@
 package import SeggetReports
 package import Segmenter
 
-/// Where messages and the progress of one file are shown.
+/// A display of messages and of the progress of one file.
 package protocol ProgressDisplay: AnyObject {
-    /// Shows a moment of the download.
+    /// Shows the progress of the download.
     func show(_ progress: DownloadProgress, name: String)
-    /// Prints a line for good.
+    /// Prints a permanent line.
     func print(_ message: Message)
-    /// Takes the progress away.
+    /// Removes the progress.
     func clear()
 }
 
-/// Shows messages and, below them, how far the download is.
+/// Shows messages and, below them, the progress of one download.
 package final class ProgressView: ProgressDisplay {
-    /// How progress is shown.
+    /// The style of the progress display.
     package enum Style: Sendable {
         /// One line, redrawn in place.
         case bar
@@ -32,8 +32,10 @@ package final class ProgressView: ProgressDisplay {
     private var lastTick: Int64 = -1
     private var lastPhase: DownloadProgress.Phase?
 
-    /// Makes a view that writes through `write`; `width` gives the terminal's present columns, and
-    /// `isInForeground` says whether a bar may be drawn there now.
+    /// Creates a view that writes through `write`.
+    ///
+    /// `width` returns the current columns of the terminal, and `isInForeground` whether the view
+    /// may draw.
     package init(
         style: Style, terminal: Terminal, width: @escaping () -> Int,
         isInForeground: @escaping () -> Bool = { true }, write: @escaping (String) -> Void
@@ -45,17 +47,17 @@ package final class ProgressView: ProgressDisplay {
         self.write = write
     }
 
-    /// Shows a moment of the download, unless the last one was shown too short a time ago.
+    /// Shows the progress, unless the last update was too recent.
     package func show(_ progress: DownloadProgress, name: String) {
         let line = ProgressLine(progress: progress, name: name, unicode: terminal.unicode)
         switch style {
         case .bar where isDue(progress, ticksPerSecond: 10):
             guard isInForeground() else {
-                // The shell has written over it.
+                // The shell has overwritten the bar.
                 barIsShown = false
                 return
             }
-            // The last column stays free: a terminal may wrap, or erase, what stands there.
+            // The last column stays free, because a terminal may wrap or erase text there.
             draw(line.text(width: width() - 1))
         case .plain where progress.elapsed >= .seconds(5) && isDue(progress, ticksPerSecond: 0.2):
             write(line.plain + "\n")
@@ -63,30 +65,30 @@ package final class ProgressView: ProgressDisplay {
         }
     }
 
-    /// Prints a line for good, above the bar.
+    /// Prints a permanent line above the bar.
     package func print(_ message: Message) {
         clear()
         write(message.line(colour: terminal.colour) + "\n")
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     package func clear() {
         guard barIsShown else { return }
         if isInForeground() { write("\r\u{1b}[J") }
         barIsShown = false
     }
 
-    /// Draws the bar and leaves the cursor on its first column.
+    /// Draws the bar, and leaves the cursor on its first column.
     ///
-    /// When a terminal is made narrower, it breaks the line into several and keeps the cursor with
-    /// the character it stands on: the first. Drawing from there and erasing everything below then
-    /// leaves nothing behind, whatever the old and new widths are.
+    /// A terminal that becomes narrower breaks the line into several, and keeps the cursor with its
+    /// character, the first one. Drawing from there and erasing everything below leaves no remains,
+    /// whatever the old and new widths are.
     private func draw(_ text: String) {
         write("\r\(text)\u{1b}[J\r")
         barIsShown = true
     }
 
-    /// Whether a new slot of time, or a new phase, has begun since something was last shown.
+    /// Whether a new time slot or a new phase has started since the last call.
     private func isDue(_ progress: DownloadProgress, ticksPerSecond: Double) -> Bool {
         let tick = Units.whole(progress.elapsed.inSeconds * ticksPerSecond)
         defer { (lastTick, lastPhase) = (tick, progress.phase) }

@@ -3,30 +3,31 @@ import CLinux
 import Glibc
 import SeggetReports
 
-/// Standard output and error, which may be closed, full or gone at any time.
+/// Functions for the standard streams, which may be closed, full or broken at any time.
 package enum StandardStreams {
-    /// Prepares the process so that no write can end it or go astray.
+    /// Prepares the process so that no write ends it or reaches a wrong file.
     ///
-    /// A write to a closed pipe or beyond the file size limit must fail, not kill. And a standard
-    /// descriptor that is closed must be occupied: the next file opened would get its number, and
-    /// what is printed would end up in the download.
+    /// A write to a closed pipe or beyond the file size limit must fail, not kill the process. A
+    /// closed standard descriptor must be opened: otherwise the next opened file would get its
+    /// number, and output would end up in the download.
     ///
-    /// Ends the process where it cannot have the threads that it needs: nothing is touched by then.
+    /// Ends the process if it cannot create the threads that it needs; nothing has been changed
+    /// then.
     package static func prepare() {
         checkThreads()
         raiseFileLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
-            // The lowest free number is taken: this one.
+            // open(2) uses the lowest free number, which is this descriptor.
             _ = open("/dev/null", O_RDWR)
         }
     }
 
-    /// Threads of our own and of libdispatch, beside one for each processor: what one download needs.
+    /// The threads of segget and libdispatch that one download needs, besides one per processor.
     private static let threads = 8
 
-    /// Checks that there can be threads: libdispatch waits without end for one that it cannot have.
+    /// Checks that enough threads can be created; libdispatch would wait indefinitely for more.
     private static func checkThreads() {
         let isTight = segget_has_tight_limits() != 0
         let needed = isTight ? threads + min(64, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : 1
@@ -38,17 +39,16 @@ package enum StandardStreams {
         exit(diagnostic.status.rawValue)
     }
 
-    /// Allows as many open files as the process may have: 64 files with 16 connections each are more
-    /// than the usual 1024.
+    /// Raises the soft limit of open files, because 64 files with 16 connections exceed 1024.
     private static func raiseFileLimit() {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        // libcurl and what hooks start may look at each of them: not millions.
+        // The limit is capped, because libcurl and the commands of hooks may scan all descriptors.
         limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16384))
         setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Checks that a file can go to standard output, before ``prepare()`` would occupy it.
+    /// Checks that standard output can receive a file; call it before ``prepare()`` occupies it.
     static func checkOutput() throws(ValidationError) {
         guard fcntl(STDOUT_FILENO, F_GETFD) != -1 else {
             throw ValidationError("`--output -` needs standard output, which is closed")
@@ -60,9 +60,9 @@ package enum StandardStreams {
         }
     }
 
-    /// Writes the whole text, waiting where it must.
+    /// Writes the whole text, and blocks until it is written.
     ///
-    /// - Returns: `false` when the descriptor takes no more.
+    /// - Returns: `false` if the descriptor accepts no more data.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32) -> Bool {
         var text = text
