@@ -3,14 +3,14 @@ package import SeggetFormats
 import SeggetReports
 import Segmenter
 
-/// What stands in for aria2c, where segget is called by a name that holds `aria2c`.
+/// The replacement for aria2c: segget runs it if the program's name contains `aria2c`.
 package enum Aria2Command {
-    /// Whether a program that is called so stands in for aria2c.
+    /// Whether a program with this name replaces aria2c.
     package static func isMeant(by name: String) -> Bool {
         name.split(separator: "/").last?.contains("aria2c") ?? false
     }
 
-    /// Reads the command line, does what it says, and ends the process.
+    /// Parses the command line, runs it, and ends the process.
     package static func run(_ words: [String]) -> Never {
         StandardStreams.prepare()
         do throws(Aria2Refusal) {
@@ -42,9 +42,9 @@ package enum Aria2Command {
         Glibc.exit(isWritten ? 0 : Aria2ErrorCode.fileIO.rawValue)
     }
 
-    // MARK: What is read
+    // MARK: Input
 
-    /// The user's environment and files.
+    /// The environment and the files that the settings are read from.
     package static var surroundings: Aria2Settings.Surroundings {
         var environment: [String: String] = [:]
         var next = environ
@@ -59,7 +59,7 @@ package enum Aria2Command {
             read: { ConfigurationFile.read($0)?.text }, exists: isReadable)
     }
 
-    /// Whether a path leads to a file that can be read.
+    /// Whether a path is that of a readable file.
     package static func isReadable(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
@@ -78,14 +78,14 @@ package enum Aria2Command {
         }
     }
 
-    /// Options whose values are secrets, or hold some.
+    /// Options whose values are secret, or contain secrets.
     private static let secret: Set = [
         "all-proxy", "all-proxy-passwd", "ftp-passwd", "ftp-proxy", "ftp-proxy-passwd",
         "http-passwd", "http-proxy", "http-proxy-passwd", "https-proxy", "https-proxy-passwd",
         "referer", "rpc-passwd", "rpc-secret",
     ]
 
-    /// Takes secrets off the command line, where other processes could read them.
+    /// Overwrites secrets on the command line, where other processes could read them.
     package static func hideSecrets(_ settings: Aria2Settings) {
         CommandLineSecrets.hide(
             headers: settings.typed.filter { $0.name == "header" }.map(\.value))

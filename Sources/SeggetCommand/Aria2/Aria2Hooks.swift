@@ -4,35 +4,37 @@ package import SeggetFormats
 package import SeggetReports
 package import Segmenter
 
-/// The commands that are run at what happens to a download, as aria2c runs them: with its GID, the number
-/// of its files and the path of the file, and without waiting for them.
+/// The commands for events of downloads, which run as in aria2c.
+///
+/// Each command gets the GID, the number of files and the path of the file. segget does not wait
+/// for it.
 package struct Aria2Hooks {
     private let commands: [Aria2Settings.Hook: String]
-    /// Commands that were started and perhaps have not ended.
+    /// The started commands, some of which may have ended.
     private var running: [pid_t] = []
 
     package init(_ commands: [Aria2Settings.Hook: String]) { self.commands = commands }
 
-    /// Runs the command for the beginning of a download, if there is one.
+    /// Runs the command for the start of a download, if there is one.
     ///
     /// - Parameters:
     ///   - gid: The download.
-    ///   - path: Where the file is to stand; empty while that is not known.
-    /// - Returns: What went wrong, in words.
+    ///   - path: The destination of the file; empty while it is unknown.
+    /// - Returns: A description of the failure, or `nil`.
     package mutating func started(_ gid: Download.ID, path: String) -> String? {
         run([.start], gid, path)
     }
 
     /// Runs the command for the pause of a download, if there is one.
     ///
-    /// - Returns: What went wrong, in words.
+    /// - Returns: A description of the failure, or `nil`.
     package mutating func paused(_ gid: Download.ID, path: String) -> String? {
         run([.pause], gid, path)
     }
 
-    /// Runs the command for the end of a download: the one for such an end, else the one for any.
+    /// Runs the command for the result of a download, otherwise the one for any result.
     ///
-    /// - Returns: What went wrong, in words.
+    /// - Returns: A description of the failure, or `nil`.
     package mutating func ended(_ gid: Download.ID, _ code: Aria2ErrorCode, path: String) -> String?
     {
         switch code {

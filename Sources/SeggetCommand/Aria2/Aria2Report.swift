@@ -1,16 +1,16 @@
-// Aria2: the command line, the files and the output of aria2c. It parses and prints; it never decides
-// anything of a download.
+// Aria2: the command line, the files and the output of aria2c. The code here parses and prints, but
+// decides nothing about a download.
 
 import Glibc
 import SeggetFormats
 import SeggetReports
 import Segmenter
 
-/// Tells what a run does as aria2c does: a log, a line once a second, a table at the end.
+/// Reports a run like aria2c: a log, a line once a second, and a table at the end.
 ///
 /// Times are in seconds since 1970.
 struct Aria2Report {
-    /// What is known of a file.
+    /// The known facts about a file.
     private struct Lane {
         var url: String
         var name: String?
@@ -19,7 +19,7 @@ struct Aria2Report {
         var progress: DownloadProgress?
     }
 
-    /// The number of aria2's first command that fetches.
+    /// The number (CUID) of aria2's first command that downloads.
     private static let firstNumber = 7
 
     private let console: Aria2Console
@@ -31,10 +31,10 @@ struct Aria2Report {
     private var results = Aria2Results()
     private var ticks = 0
 
-    /// Reports a run of these tasks, which events name by their places.
+    /// Creates a report of a run; events identify these tasks by their index.
     ///
-    /// `common` are options that hold for all of them, `folder` is the absolute path of the folder that
-    /// names without one are in.
+    /// `common` are the options of all tasks. `folder` is the absolute path of the folder for names
+    /// without one.
     init(
         _ console: Aria2Console, tasks: [Aria2Task], common: Aria2Options = Aria2Options(),
         folder: String, screen: Aria2Screen
@@ -46,7 +46,7 @@ struct Aria2Report {
         self.screen = screen
     }
 
-    /// Reports that the run begins.
+    /// Reports the start of the run.
     mutating func start(now: Double) {
         log(.info, "segget \(seggetVersion), compatible with aria2 \(Aria2Words.version)", now)
         log(.notice, "Downloading \(tasks.count) item(s)", now)
@@ -54,7 +54,7 @@ struct Aria2Report {
 
     /// Reports an event of one file.
     ///
-    /// - Returns: What the file ended with, if this is its end.
+    /// - Returns: The code of the result, if the event is the result of the file.
     @discardableResult
     mutating func handle(_ event: BatchEvent, now: Double) -> Aria2ErrorCode? {
         let index = event.index
@@ -80,7 +80,7 @@ struct Aria2Report {
         return nil
     }
 
-    /// Draws the readout, and the summary when its time has come: to be called once a second.
+    /// Draws the readout, and the summary if it is due; call it once a second.
     mutating func tick(now: Double) {
         guard !console.isQuiet else { return }
         ticks += 1
@@ -102,7 +102,7 @@ struct Aria2Report {
         if !text.isEmpty { screen.write(text) }
     }
 
-    /// Reports that a signal came, which ends the run in order.
+    /// Reports a signal that requests an orderly stop.
     mutating func stopping(signal: Int32, now: Double) {
         log(
             .notice,
@@ -111,14 +111,14 @@ struct Aria2Report {
                 : "Emergency shutdown sequence commencing...", now)
     }
 
-    /// Writes a line of the log.
+    /// Writes a line to the log.
     func log(_ level: Aria2Console.Level, _ text: String, _ now: Double) {
         log(Aria2LogLine(level, text), now)
     }
 
-    /// Reports the end of a file that was never fetched: it was refused before, or nothing was to be.
+    /// Reports the result of a file that was not downloaded: it was refused, or only checked.
     ///
-    /// `place` is its path, or what of its URL may be shown; `why` is what was wrong, in words.
+    /// `place` is its path, or the part of its URL that may be shown. `why` describes the problem.
     mutating func conclude(
         _ index: Int, _ code: Aria2ErrorCode, _ place: String, why: String = "", now: Double
     ) {
@@ -138,9 +138,9 @@ struct Aria2Report {
         end(index, code, place: place, received: (0, .zero), percent: nil)
     }
 
-    /// Reports the end of all.
+    /// Reports the end of the run.
     ///
-    /// - Returns: What the run ends with.
+    /// - Returns: The exit code of the run.
     mutating func finish() -> Int32 {
         let code = results.code(of: tasks.count)
         guard !console.isQuiet else { return code.rawValue }
@@ -179,7 +179,7 @@ extension Aria2Report {
 
     private mutating func finished(_ file: DownloadedFile, _ index: Int, _ now: Double) {
         let path = shown(file.path, index)
-        // aria2c says only the one, where a checksum shows it.
+        // If a checksum shows that the file is complete, aria2c prints only the message about that.
         if file.unchanged != nil, file.verified.isEmpty {
             log(
                 .notice, "GID#\(tasks[index].gid) - Download has already completed: \(path)", now)
@@ -225,7 +225,7 @@ extension Aria2Report {
         return code
     }
 
-    /// What a failed file ends with.
+    /// Returns the code for a failed file.
     private func code(of error: DownloadError, _ index: Int) -> Aria2ErrorCode {
         Aria2ErrorCode(
             error, mostNotFound: option("max-file-not-found", index).flatMap { Int($0) } ?? 0,
@@ -263,7 +263,7 @@ extension Aria2Report {
 
     private func number(_ index: Int) -> String { "CUID#\(Self.firstNumber + index)" }
 
-    /// The last value of a file's option.
+    /// Returns the last value of a file's option.
     private func option(_ name: String, _ index: Int) -> String? {
         tasks[index].options.all(name).last ?? common.all(name).last
     }
@@ -272,7 +272,7 @@ extension Aria2Report {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// A path as aria2c shows it: below the folder that was named, as that is written, else the current one.
+    /// Returns a path as aria2c shows it: below the `dir` option as typed, else the current folder.
     func shown(_ path: String, _ index: Int) -> String {
         guard !path.hasPrefix("/") else { return path }
         let dir = dir(index)
@@ -280,13 +280,13 @@ extension Aria2Report {
         return below(dir ?? folder, path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
 
-    /// Where a file is to stand whose name is known before it is asked for; else an empty text.
+    /// Returns the file's path if `out` names it; otherwise an empty text.
     func wanted(_ index: Int) -> String {
         guard let name = option("out", index), !name.isEmpty else { return "" }
         return below(dir(index) ?? folder, name)
     }
 
-    /// The folder that was named for a file; an empty name is the current one.
+    /// Returns the `dir` option of a file; an empty value is the current folder.
     private func dir(_ index: Int) -> String? {
         option("dir", index).map { $0.isEmpty ? "." : $0 }
     }

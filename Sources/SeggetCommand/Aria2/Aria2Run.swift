@@ -5,18 +5,18 @@ import SeggetReports
 import Segmenter
 import Synchronization
 
-/// One run in aria2's manner, from its tasks to its exit code.
+/// One run of the replacement for aria2c, from its tasks to its exit code.
 final class Aria2Run: Sendable {
-    /// What changes while it goes on, for one thread at a time.
+    /// The state of the run, which one thread at a time accesses.
     private struct State {
         var report: Aria2Report
         var hooks: Aria2Hooks
-        /// How the tasks ended, by their places.
+        /// The codes of the ended tasks, by index.
         var ended: [Int: Aria2ErrorCode] = [:]
-        /// Where what is unfinished is written, if that is wanted.
+        /// The file for unfinished tasks (`--save-session`), if it is requested.
         var session: Aria2SessionFile?
 
-        /// Takes what happens to a task.
+        /// Handles an event of a task.
         mutating func take(_ event: BatchEvent, _ gid: Download.ID) {
             let code = report.handle(event, now: secondsSince1970())
             switch event.kind {
@@ -28,7 +28,7 @@ final class Aria2Run: Sendable {
             }
         }
 
-        /// Takes the end of a task that was never fetched.
+        /// Handles the result of a task that was not downloaded.
         mutating func conclude(
             _ index: Int, _ gid: Download.ID, _ code: Aria2ErrorCode, place: String,
             why: String = ""
@@ -49,34 +49,34 @@ final class Aria2Run: Sendable {
         }
     }
 
-    /// Downloads under way, and how they are stopped.
+    /// The active downloads, and a function that stops them.
     private struct Downloads: Sendable {
         var events: AsyncStream<BatchEvent>
         var cancel: @Sendable () -> Void
     }
 
-    /// Connections of all files together.
+    /// The maximum number of connections of all files together.
     private static let mostConnections = 64
-    /// Large files at a time, where no number is given: `DownloadSession.start`.
+    /// The number of large files at a time if none is given, as in `DownloadSession.start`.
     private static let usualJobs = 4
 
     private let settings: Aria2Settings
     private let tasks: [Aria2Task]
     private let warnings: [String]
     private let state: Mutex<State>
-    /// Stops what is under way, once something is.
+    /// Stops the active downloads; does nothing before they start.
     private let cancel = Mutex<@Sendable () -> Void>({})
     private let isStopped = Mutex(false)
-    /// A signal that ends the run, and is not told of yet.
+    /// A signal that stops the run and has not been reported yet.
     private let signal = Mutex<Int32?>(nil)
 
     /// Prepares a run.
     ///
     /// - Parameters:
-    ///   - settings: What holds for all of it.
+    ///   - settings: The settings of the whole run.
     ///   - tasks: The files.
-    ///   - warnings: What is to be said before anything begins.
-    /// - Throws: `Aria2Refusal`, where its log cannot be written.
+    ///   - warnings: The warnings to print first.
+    /// - Throws: `Aria2Refusal`, if the log cannot be written.
     init(
         _ settings: Aria2Settings, _ tasks: [Aria2Task], warnings: [String]
     ) throws(Aria2Refusal) {
@@ -100,7 +100,7 @@ final class Aria2Run: Sendable {
                 session: path.map { Aria2SessionFile(path: $0) }))
     }
 
-    /// Runs it on other threads while this one, the main thread, waits for signals; ends the process.
+    /// Runs the tasks on other threads while the main thread waits for signals; ends the process.
     func run() -> Never {
         let interrupts = Interrupts()
         let session = DownloadSession(
@@ -125,22 +125,22 @@ final class Aria2Run: Sendable {
         interrupts.wait(
             change: session.changeRate, code: { _ in Aria2ErrorCode.inProgress.rawValue }
         ) {
-            // Whoever prints may wait for a reader: this thread must not.
+            // The signal is reported by another thread, because printing may wait for a reader.
             signal.withLock { [received = interrupts.received] in $0 = received }
             stop()
             return true
         }
     }
 
-    /// Tells of the signal that ends the run, if there is one.
+    /// Reports the signal that stops the run, if there is one.
     private func tellOfSignal(_ state: inout State) {
         guard let signal = signal.withLock({ $0.take() }) else { return }
         state.report.stopping(signal: signal, now: secondsSince1970())
     }
 
-    // MARK: What is done
+    // MARK: Steps
 
-    /// Reports the tasks that cannot be begun.
+    /// Reports the tasks that cannot start.
     private func refuse() {
         for (index, task) in tasks.enumerated() {
             guard let problem = task.problem else { continue }
@@ -154,7 +154,7 @@ final class Aria2Run: Sendable {
         }
     }
 
-    /// Asks the servers of the tasks of which no more is wanted, or compares the file that is there.
+    /// Runs the tasks that only probe the server, or only check the existing file.
     private func preview(_ session: DownloadSession) async {
         let asked = tasks.indices.filter { tasks[$0].problem == nil && isOnlyAsked($0) }
         guard !asked.isEmpty, !isStopped.withLock({ $0 }) else { return }
@@ -213,7 +213,7 @@ final class Aria2Run: Sendable {
             }
             return Downloads(events: batch.events) { batch.cancel() }
         }
-        // By itself it begins with all connections at once.
+        // A single download starts with all of its connections.
         let one = item(only)
         let download = session.start(one.url, to: one.destination, options: one.options)
         let (events, continuation) = AsyncStream.makeStream(of: BatchEvent.self)
@@ -233,9 +233,9 @@ final class Aria2Run: Sendable {
         tasks[index].batchItem(home: Self.home, exists: Aria2Command.isReadable)
     }
 
-    // MARK: Time passes, and it ends
+    // MARK: Regular work and the end
 
-    /// Draws, writes the session and looks whether it is to end, once a second.
+    /// Once a second, draws, saves the session when due, and checks whether to stop.
     private func tick() async {
         var seconds = 0
         while true {
@@ -253,7 +253,7 @@ final class Aria2Run: Sendable {
         }
     }
 
-    /// Notes how what is under way is stopped; at once, if the signal has come meanwhile.
+    /// Stores how to stop the active downloads; stops them now if a signal has arrived before.
     private func stopping(by stop: @escaping @Sendable () -> Void) {
         cancel.withLock { $0 = stop }
         if isStopped.withLock({ $0 }) { stop() }
@@ -276,9 +276,9 @@ final class Aria2Run: Sendable {
         }
     }
 
-    /// Writes what is unfinished where a later run finds it.
+    /// Saves the unfinished tasks for a later run.
     ///
-    /// - Returns: Where it is, if it was written.
+    /// - Returns: The path of the file, if it was written.
     @discardableResult
     private func save(_ state: inout State) -> String? {
         guard let file = state.session else { return nil }

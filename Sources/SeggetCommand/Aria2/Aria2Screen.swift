@@ -2,27 +2,27 @@ import Glibc
 package import SeggetFormats
 import SeggetReports
 
-/// Where a run in aria2's manner prints: a stream that may be a terminal, and the file of its log.
+/// The output of a run like aria2's: a stream that may be a terminal, and a log file.
 package struct Aria2Screen {
     /// Whether the readout is redrawn in place.
     package var isTerminal: Bool
-    /// Whether the readout may be drawn now: not by a background job.
+    /// Whether the readout may be drawn now; a background job must not draw.
     package var isInForeground: () -> Bool = { true }
-    /// Whether there are colours.
+    /// Whether the output has colours.
     package var isColoured: Bool
-    /// Present width of the terminal.
+    /// Returns the current width of the terminal.
     package var columns: () -> Int
     /// Writes to the stream.
     package var write: (String) -> Void
-    /// Writes to the file of the log; `nil` where there is none.
+    /// Writes to the log file; `nil` if there is none.
     package var writeLog: ((String) -> Void)?
 
-    /// Columns that are written to: the last one stays free, where a terminal may wrap.
+    /// The columns in use; the last one stays free, because a terminal may wrap there.
     package var width: Int { isTerminal ? max(0, columns() - 1) : 79 }
 }
 
 extension Aria2Screen {
-    /// The stream that a run's options name, and the file of its log, which is opened here.
+    /// Creates the output that a run's options name, and opens the log file.
     ///
     /// - Throws: `Aria2LogError`.
     package init(_ console: Aria2Console) throws(Aria2LogError) {
@@ -39,7 +39,7 @@ extension Aria2Screen {
         case nil, "": break
         case "-": writeLog = write
         case let path?:
-            // As aria2c makes it: nothing secret is in it.
+            // The mode is that of aria2c: the log contains no secrets.
             let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
             guard file >= 0 else { throw Aria2LogError(path: path, errno: errno) }
             writeLog = { StandardStreams.write($0, to: file) }
@@ -47,14 +47,14 @@ extension Aria2Screen {
     }
 }
 
-/// The file of the log cannot be opened.
+/// The error if the log file cannot be opened.
 package struct Aria2LogError: Error, Equatable {
-    /// Its path.
+    /// The path of the file.
     package var path: String
     /// The `errno` of open(2).
     package var errno: Int32
 
-    /// What is said of it on standard error.
+    /// The lines of the error for standard error.
     package var lines: [String] {
         Aria2Words.refusal(
             .unknown,
