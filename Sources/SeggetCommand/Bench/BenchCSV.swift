@@ -1,15 +1,15 @@
 import SeggetReports
 
-/// The measurements as comma-separated values (RFC 4180): one record each, behind a header.
+/// The measurements as comma-separated values (RFC 4180), one record each, with a header.
 ///
-/// No field holds a comma, a quote or a line break: all are numbers and names of our own.
+/// No field needs quotes: all values are numbers and fixed names.
 enum BenchCSV {
     private static let header = [
         "round", "client", "connections", "end", "bytes", "seconds", "bytes_per_second",
         "first_byte_seconds", "cpu_seconds", "cpu_seconds_per_gib", "peak_memory_bytes", "short",
     ]
 
-    /// All records, with the line ends of that format.
+    /// Returns all records, with CRLF line ends.
     static func text(_ measurements: [BenchMeasurement]) -> String {
         ([header] + measurements.map(record)).map { $0.joined(separator: ",") + "\r\n" }.joined()
     }

@@ -5,7 +5,7 @@ import SeggetReports
 import Segmenter
 import Synchronization
 
-/// `segget bench`: measures how fast a file comes over several numbers of connections.
+/// The command `segget bench`, which measures rates with several numbers of connections.
 package struct BenchCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -29,7 +29,9 @@ package struct BenchCommand: ParsableCommand {
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
-    /// Taken only to be refused: the parser's own message would show a URL with its credentials.
+    /// Further URLs, which are accepted only to be refused.
+    ///
+    /// The parser's own message would print a URL with its credentials.
     @Argument(help: .hidden)
     var excess: [String] = []
 
@@ -54,10 +56,11 @@ package struct BenchCommand: ParsableCommand {
 
     package func run() throws { try run(arguments: Array(CommandLine.arguments.dropFirst())) }
 
-    /// Measures on other threads while this one, the main thread, waits for signals.
+    /// Measures on other threads while the main thread waits for signals.
     ///
-    /// - Parameter arguments: All that this command was made from, for the processes that it starts.
-    /// - Throws: `ValidationError`, when a secret cannot be read.
+    /// - Parameter arguments: The arguments of this command, which are passed to the worker
+    ///   processes.
+    /// - Throws: `ValidationError`, if a secret cannot be read.
     func run(arguments: [String]) throws {
         access.hideSecrets(headers: request.header, urls: [url])
         StandardStreams.prepare()

@@ -1,8 +1,8 @@
 import SeggetReports
 
-/// The facts of the events of `segget bench --json`, which `docs/json.md` describes.
+/// The payloads of the events of `segget bench --json`, which `docs/json.md` describes.
 enum BenchEvents {
-    /// What is going to be measured, and what it will cost.
+    /// The planned measurements, and their limits of time and bytes.
     struct Schedule: Encodable {
         var url: String
         var finalUrl: String
@@ -17,9 +17,9 @@ enum BenchEvents {
         var sink: String
     }
 
-    /// One measurement has ended.
+    /// The result of one measurement.
     struct Measured: Encodable {
-        /// Values of `rates`, at most.
+        /// The maximum number of values in `rates`.
         static let steps = 60
 
         var name: String
@@ -59,7 +59,8 @@ enum BenchEvents {
             }
             bytesPerSecond = measurement.rate.map(Units.whole)
             firstByte = measurement.firstByte?.thousandths
-            // Whole milliseconds, so that what is reported is what was used.
+            // The interval is rounded to milliseconds, so that the reported value is the one in
+            // use.
             let count = BenchMeasurement.steps(of: measurement.length, atMost: Self.steps)
             let step = (measurement.length / Double(count) * 1000).rounded(.up) / 1000
             guard step > 0 else { return }
@@ -69,7 +70,7 @@ enum BenchEvents {
         }
     }
 
-    /// All measurements have ended.
+    /// The result of all measurements.
     struct Result: Encodable {
         /// One row of the table.
         struct Row: Encodable {
@@ -86,7 +87,7 @@ enum BenchEvents {
             var cpuSecondsPerGib: Double?
             var peakMemory: Int64?
         }
-        /// segget beside another program.
+        /// segget compared with another program.
         struct Ratio: Encodable {
             var name: String
             var to: String
@@ -119,7 +120,7 @@ enum BenchEvents {
         }
     }
 
-    /// It was stopped, or could not begin or end.
+    /// The error if measuring was stopped, or could not start or finish.
     struct Failure: Encodable {
         var code: Int32
         var kind: String

@@ -1,9 +1,9 @@
 import SeggetFormats
 import SeggetReports
 
-/// The result as one HTML file that needs nothing else: plots in SVG, no scripts; a value.
+/// The result as one self-contained HTML file, with plots in SVG and without scripts.
 struct BenchHTML {
-    /// Facts for the head of the page, which may come from a server.
+    /// The facts at the top of the page; values may come from a server.
     var facts: [(name: String, value: String)]
     var summary: BenchSummary
     var measurements: [BenchMeasurement]
@@ -60,7 +60,7 @@ struct BenchHTML {
             """
     }
 
-    /// Text as it may stand in HTML, in quotes too; control characters become visible.
+    /// Escapes text for HTML and for quoted attributes, and makes control characters visible.
     static func escape(_ text: String) -> String {
         PrintableText.escape(text).reduce(into: "") { result, character in
             switch character {
@@ -170,7 +170,7 @@ struct BenchHTML {
         "<text x=\"\(point(x))\" y=\"\(point(y))\" text-anchor=\"\(anchor)\">\(escape(text))</text>"
     }
 
-    /// A plot with an axis of rates from 0 to `most`.
+    /// Returns a plot with an axis of rates from 0 to `most`.
     private static func plot(_ title: String, of most: Double, _ marks: [String]) -> String {
         let grid = (0...4).map { step in
             let value = most * Double(step) / 4

@@ -1,27 +1,27 @@
 import SeggetReports
 
-/// What one run of one program brought; a value.
+/// The measurement of one run of one program.
 struct BenchMeasurement: Sendable {
-    /// How far it was at a moment.
+    /// The progress at one time.
     struct Sample: Equatable, Sendable {
-        /// Seconds since the program was started.
+        /// The seconds since the program was started.
         var time: Double
-        /// Bytes that it had written.
+        /// The bytes that the program had written.
         var bytes: Int64
     }
 
-    /// Why it ended.
+    /// The reason for the end of the run.
     enum End: Equatable, Sendable {
-        /// The file was there.
+        /// The file was complete.
         case complete
-        /// Its time was over.
+        /// The run reached its limit of time.
         case time
-        /// It had fetched its share of bytes.
+        /// The run reached its limit of bytes.
         case bytes
-        /// It failed: a stable name, and words that hold no secret.
+        /// The run failed. `kind` is a stable name, and `message` contains no secret.
         case failed(kind: String, message: String, status: ExitStatus)
 
-        /// A stable name.
+        /// The stable name of the reason.
         var name: String {
             switch self {
             case .complete: "complete"
@@ -32,72 +32,74 @@ struct BenchMeasurement: Sendable {
         }
     }
 
-    /// Bytes with which the file is taken to have begun: programs write some for themselves too.
+    /// The bytes after which the file counts as started: programs also write other data.
     static let beginning: Int64 = 4 << 10
-    /// The shortest time without warm-up that a rate is believed for, in seconds.
+    /// The minimum time, in seconds without warm-up, for a reliable rate.
     static let shortest = 0.25
-    /// The largest share of the time that is given to the warm-up.
+    /// The maximum share of the time for the warm-up.
     private static let warmUpShare = 1.0 / 3
 
     var turn: BenchPlan.Turn
-    /// In order of time, bytes never less than before.
+    /// The samples in the order of time; `bytes` never decreases.
     var samples: [Sample]
-    /// Processor time in user mode and in the kernel, in seconds.
+    /// The processor time in user mode and in the kernel, in seconds.
     var cpu: Double
-    /// The most memory that was resident, in bytes; 0 where that is unknown.
+    /// The peak of resident memory, in bytes; 0 if it is unknown.
     var peakMemory: Int64
-    /// Seconds from its start to its end.
+    /// The seconds from the start to the end of the program.
     var wall: Double
     var end: End
-    /// Whether segget fetched the file in one stream.
+    /// Whether segget downloaded the file in one stream.
     var isOneStream = false
-    /// Seconds from the first byte on that do not count, as was asked for.
+    /// The requested warm-up: seconds from the first byte that do not count.
     var warmUp: Double
 
-    /// Whether there is anything to measure by.
+    /// Whether the measurement succeeded and has a rate.
     var isGood: Bool {
         if case .failed = end { return false }
         return rate != nil
     }
 
-    /// Bytes that it wrote.
+    /// The bytes that the program wrote.
     var bytes: Int64 { samples.last?.bytes ?? 0 }
 
-    /// Seconds to the first bytes.
+    /// The seconds until the first bytes of the file.
     var firstByte: Double? { samples.first { $0.bytes >= Self.beginning }?.time }
 
-    /// When the last bytes of the file were there, in seconds; what is written behind them is the
-    /// program's own.
+    /// The time of the last bytes of the file, in seconds.
+    ///
+    /// The program may write other data after them.
     private var lastByte: Double? {
         let own = max(16 << 10, bytes / 1000)
         return samples.first { $0.bytes >= Self.beginning && $0.bytes >= bytes - own }?.time
     }
 
-    /// The time that counts: without warm-up, and without what comes behind the last byte; from the
-    /// start on where all came between two samples.
+    /// The time that counts: from the end of the warm-up to the last byte.
+    ///
+    /// If all bytes arrived between two samples, it begins at the start of the program.
     private var window: (start: Double, end: Double)? {
         guard let firstByte, let lastByte else { return nil }
         guard lastByte > firstByte else { return (0, lastByte) }
         return (firstByte + min(warmUp, (lastByte - firstByte) * Self.warmUpShare), lastByte)
     }
 
-    /// Bytes per second without the warm-up; `nil` where nothing can be said.
+    /// The bytes per second without the warm-up; `nil` if there are too few samples.
     var rate: Double? {
         guard let window, window.end > window.start else { return nil }
         return (bytes(at: window.end) - bytes(at: window.start)) / (window.end - window.start)
     }
 
-    /// Whether the time that counts is too short for the rate to say much.
+    /// Whether the time that counts is too short for a reliable rate.
     var isShort: Bool {
         window.map { $0.start == 0 || $0.end - $0.start < Self.shortest } ?? true
     }
 
-    /// Processor seconds for each GiB.
+    /// The processor seconds per GiB.
     var cpuPerGiB: Double? {
         bytes >= Self.beginning ? cpu / (Double(bytes) / 0x1p30) : nil
     }
 
-    /// Bytes that were there at a time, by straight lines between the samples.
+    /// Returns the bytes at a time, by linear interpolation between the samples.
     func bytes(at time: Double) -> Double {
         guard let after = samples.firstIndex(where: { $0.time >= time }) else {
             return Double(bytes)
@@ -109,13 +111,14 @@ struct BenchMeasurement: Sendable {
         return Double(start.bytes) + Double(end.bytes - start.bytes) * share
     }
 
-    /// How many steps of time a plot has: none so short that only bursts would show.
+    /// Returns the number of time steps of a plot; steps are not so short that only bursts show.
     static func steps(of length: Double, atMost most: Int) -> Int {
         max(min(8, most), Int(min(Double(most), length / 0.1)))
     }
 
-    /// The rate in steps of `interval` seconds from its start on, in bytes per second; `nil` for
-    /// steps that begin behind the last byte.
+    /// Returns the rates, in bytes per second, in steps of `interval` seconds from the start.
+    ///
+    /// `nil` marks steps that begin after the last byte.
     func rates(interval: Double, count: Int) -> [Double?] {
         let last = lastByte ?? 0
         return (0..<count).map { index in
@@ -126,6 +129,6 @@ struct BenchMeasurement: Sendable {
         }
     }
 
-    /// Seconds from its start to the last byte.
+    /// The seconds from the start to the last byte.
     var length: Double { lastByte ?? 0 }
 }

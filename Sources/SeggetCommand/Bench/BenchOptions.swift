@@ -3,7 +3,7 @@ import Glibc
 import SeggetFormats
 import SeggetReports
 
-/// The options that say what is measured, and within which bounds.
+/// The options that determine the measurements and their limits.
 struct BenchMeasuringOptions: ParsableArguments {
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
@@ -94,14 +94,14 @@ struct BenchMeasuringOptions: ParsableArguments {
         BenchClient(rawValue: name).flatMap { $0 == .segget ? nil : $0 }
     }
 
-    /// The other programs, each once.
+    /// The other programs, without duplicates.
     var peers: [BenchClient] {
         peerNames.compactMap(Self.peer).reduce(into: []) { peers, peer in
             if !peers.contains(peer) { peers.append(peer) }
         }
     }
 
-    /// What is measured, with the other programs of `clients`.
+    /// Returns the plan of the measurements, including the other programs `clients`.
     func plan(with clients: [BenchClient]) -> BenchPlan {
         let list = BenchSubject.Connections.list(connections) ?? []
         let own = list.map { BenchSubject(client: .segget, connections: $0) }
@@ -112,7 +112,7 @@ struct BenchMeasuringOptions: ParsableArguments {
     }
 }
 
-/// The options that say how the result is reported.
+/// The options for the output of the result.
 struct BenchOutputOptions: ParsableArguments {
     @Flag(help: "Write one JSON object per event to standard output (see docs/json.md).")
     var json: JSONFormat?
@@ -141,7 +141,7 @@ struct BenchOutputOptions: ParsableArguments {
         guard report != "" else { throw ValidationError("`--report` needs the name of a file") }
     }
 
-    /// Checks, before anything is measured, that the report can be written; ends the process if not.
+    /// Checks that the report can be written, before any measurement; otherwise ends the process.
     func checkReport() {
         guard let report else { return }
         var status = stat()

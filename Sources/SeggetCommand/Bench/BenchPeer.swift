@@ -1,28 +1,31 @@
 import Glibc
 
-/// How another program is made to fetch a file; a value.
+/// The arguments and the input with which another program downloads a file.
 ///
-/// The URL may hold secrets, so it goes to the program's standard input, as a list or a
-/// configuration, and not onto its command line, which every user of the machine can read.
+/// The URL may contain secrets. It is passed on standard input, as a list or a configuration, and
+/// not on the command line, which every user of the machine can read.
 struct BenchPeer {
-    /// The URL as given, and what of the network's options other programs know too.
+    /// The URL as typed, and the network options that other programs have too.
     struct Request: Sendable {
         var url: String
         var caCertificate: String?
         var isInsecure: Bool
     }
 
-    /// What follows the program's name.
+    /// The arguments after the program's name.
     var arguments: [String]
-    /// What it gets as standard input.
+    /// The text for standard input.
     var input: String
 
-    /// Whether a program writes to `/dev/null` what it fetches, so that it can be counted.
+    /// Whether a program writes the data to `/dev/null`, so that `/proc/PID/io` counts it.
     ///
-    /// Others jump about in the file, or rename it; wget2 knows `/dev/null`, and writes nothing at all.
+    /// Other programs seek in the file or rename it. wget2 recognises `/dev/null`, and writes
+    /// nothing.
     static func takesNull(_ client: BenchClient) -> Bool { client == .curl }
 
-    /// How `subject` is made to fetch; `folder` is where files go, `nil` for `/dev/null`.
+    /// Creates the arguments and input for `subject`.
+    ///
+    /// `folder` is the folder of the file; `nil` is `/dev/null`.
     init(_ subject: BenchSubject, _ request: Request, folder: String?) {
         let count = subject.connections.number ?? 8
         let output = folder.map { "\($0)/file" } ?? "/dev/null"
@@ -38,7 +41,7 @@ struct BenchPeer {
             let quoted = request.url.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
             input = "url = \"\(quoted)\"\n"
         case .aria2c:
-            // `prealloc`, its default, would write the file twice.
+            // `prealloc`, the default, would write the file twice.
             arguments =
                 [
                     "--no-conf", "-q", "-x", "\(count)", "-s", "\(count)", "-k", "1M",
@@ -52,7 +55,7 @@ struct BenchPeer {
                 + [request.url]
             input = ""
         case .wget2:
-            // It waits for more of `-`, but not of a file.
+            // wget2 waits for more input from `-`, but not from a file.
             arguments =
                 ["--no-config", "-q", "-O", output]
                 + (trust.map { ["--ca-certificate=\($0)"] } ?? [])
@@ -61,7 +64,7 @@ struct BenchPeer {
         }
     }
 
-    /// Why a program cannot be given the URL safely, `nil` where it can.
+    /// Returns the reason why a program cannot get the URL safely, or `nil`.
     static func obstacle(_ client: BenchClient, _ request: Request) -> String? {
         guard client == .axel else { return nil }
         if holdsSecrets(request.url) {
@@ -72,18 +75,18 @@ struct BenchPeer {
         return hasTrust ? "axel has no option for trusted certificates" : nil
     }
 
-    /// Whether a part of the URL may be a secret: credentials, a query, a fragment.
+    /// Whether the URL may contain a secret: credentials, a query or a fragment.
     static func holdsSecrets(_ url: String) -> Bool {
         url.contains { "?#@".contains($0) }
     }
 
-    /// Whether the URL can stand in the lists and configurations of all programs.
+    /// Whether the URL is valid in the lists and configurations of all programs.
     static func isPlain(_ url: String) -> Bool {
         !url.hasPrefix("-")
             && url.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0.value < 0x7f }
     }
 
-    /// Where a program is installed: the first in `path`, a list of folders as in `PATH`.
+    /// Returns the path of a program: the first match in `path`, a list of folders as in `PATH`.
     static func find(_ client: BenchClient, in path: String) -> String? {
         path.split(separator: ":").lazy.map { "\($0)/\(client.rawValue)" }.first { candidate in
             var status = stat()

@@ -1,39 +1,39 @@
 import SeggetReports
 
-/// What is measured, in which order, and within which bounds; a value.
+/// The measurements, their order, and their limits.
 struct BenchPlan: Equatable, Sendable {
-    /// One measurement to be made.
+    /// One planned measurement.
     struct Turn: Equatable, Sendable {
-        /// From 1.
+        /// The number of the round, from 1.
         var round: Int
         var subject: BenchSubject
     }
 
-    /// The least time that one measurement may be given, in seconds.
+    /// The minimum time of one measurement, in seconds.
     static let leastSeconds = 0.5
-    /// The fewest bytes that one measurement may be given.
+    /// The minimum bytes of one measurement.
     static let leastBytes: Int64 = 64 << 10
 
-    /// What takes part in each round.
+    /// The subjects that each round measures.
     var subjects: [BenchSubject]
     var rounds: Int
-    /// Bounds of all measurements together: seconds and bytes.
+    /// The limits of all measurements together, in seconds and bytes.
     var maxTime: Double
     var maxBytes: Int64
-    /// Seconds from the first byte on that do not count.
+    /// The warm-up: seconds from the first byte that do not count.
     var warmUp: Double
 
-    /// Number of measurements.
+    /// The number of measurements.
     var count: Int { rounds * subjects.count }
-    /// Seconds that one measurement may take.
+    /// The time limit of one measurement, in seconds.
     var secondsEach: Double { maxTime / Double(max(1, count)) }
-    /// Bytes that one measurement may fetch.
+    /// The byte limit of one measurement.
     var bytesEach: Int64 { maxBytes / Int64(max(1, count)) }
 
     /// All measurements, in order.
     ///
-    /// All subjects take their turn in each round, so that what else happens to the network meets all
-    /// of them; each round begins with another one, so that no one is always the first.
+    /// Each round measures all subjects, so that changes of the network affect all of them. Each
+    /// round begins with another subject, so that none is always the first.
     var turns: [Turn] {
         (0..<rounds).flatMap { round in
             subjects.indices.map { index in
@@ -43,15 +43,15 @@ struct BenchPlan: Equatable, Sendable {
         }
     }
 
-    /// Whether the bounds leave each measurement enough to measure.
+    /// Whether the limits allow each measurement the minimum.
     var isFeasible: Bool { secondsEach >= Self.leastSeconds && bytesEach >= Self.leastBytes }
 
-    /// Bytes that all measurements may fetch, of a file of `size` bytes.
+    /// Returns the bytes that all measurements may download, for a file of `size` bytes.
     func bytesAtMost(size: Int64?) -> Int64 {
         Int64(count) * min(bytesEach, size ?? bytesEach)
     }
 
-    /// The subjects for a server that serves one stream only: one number of connections says it all.
+    /// Returns the subjects for a server that serves one stream only: one connection per program.
     static func oneStream(_ subjects: [BenchSubject]) -> [BenchSubject] {
         var result: [BenchSubject] = []
         for subject in subjects {
@@ -61,9 +61,10 @@ struct BenchPlan: Equatable, Sendable {
         return result
     }
 
-    /// How many connections the other programs are to use, where segget uses these.
+    /// Returns the subject for another program beside segget with these numbers of connections.
     ///
-    /// The most that are compared and that they can take, so that one row of the table has both.
+    /// The program uses the highest number in the list that it supports, so that a row of segget
+    /// has the same number.
     static func peer(_ client: BenchClient, beside list: [BenchSubject.Connections]) -> BenchSubject
     {
         let numbers = list.compactMap(\.number).filter { $0 <= client.mostConnections }
@@ -71,7 +72,7 @@ struct BenchPlan: Equatable, Sendable {
             client: client, connections: .fixed(numbers.max() ?? min(8, client.mostConnections)))
     }
 
-    /// What it will cost, in words, to be said before anything is fetched.
+    /// Returns the lines that announce the measurements and their limits before the first download.
     func announcement(url: String, size: Int64?, sink: String) -> [String] {
         let names = subjects.map(\.name).joined(separator: ", ")
         let each = min(bytesEach, size ?? bytesEach)

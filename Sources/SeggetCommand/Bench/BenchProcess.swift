@@ -2,66 +2,66 @@ import Assembler
 import CLinux
 import Glibc
 
-/// A program that is run for a bounded time, and what it used of the machine; the thin part.
+/// A program that runs for a limited time, and the resources that it used.
 ///
-/// Every program is measured in the same way: the bytes that it wrote, by `wchar` of its
-/// `/proc/PID/io` (proc(5)); memory by `VmHWM` of `/proc/PID/status`; processor time by wait4(2).
+/// Every program is measured in the same way. The bytes that it wrote are `wchar` of `/proc/PID/io`
+/// (proc(5)), the memory is `VmHWM` of `/proc/PID/status`, and wait4(2) returns the processor time.
 struct BenchProcess {
-    /// When it is ended in order.
+    /// The limits after which the program is terminated (SIGTERM).
     struct Bounds: Sendable {
-        /// Seconds since its start.
+        /// The seconds since the start.
         var seconds: Double
-        /// Bytes that it has written.
+        /// The bytes that the program has written.
         var bytes: Int64
     }
 
-    /// Why it ended.
+    /// The reason for the end of the program.
     enum End: Equatable {
-        /// By itself, with what waitpid(2) said.
+        /// The program ended itself, with this status of waitpid(2).
         case itself(status: Int32)
         case time
         case bytes
-        /// It was to be stopped.
+        /// A stop was requested.
         case stopped
     }
 
-    /// What it did.
+    /// The outcome of a run.
     struct Outcome {
         var end: End
         var samples: [BenchMeasurement.Sample] = []
         var cpu = 0.0
         var peakMemory: Int64 = 0
         var wall = 0.0
-        /// All that it printed.
+        /// The output of the program.
         var output: [UInt8] = []
     }
 
-    /// Why a program could not be measured: the step, and its `errno`.
+    /// The reason why a program could not be measured: the step, and its `errno`.
     struct Problem: Error {
         var step: String
         var code: Int32
     }
 
-    /// Milliseconds between two looks: until the first byte, from then on, and when the end is near.
+    /// The milliseconds between samples: until the first byte, afterwards, and near the end.
     private static let looks = (first: 2.0, later: 20.0, last: 1.0)
-    /// Milliseconds that ending in order may take.
+    /// The milliseconds between SIGTERM and SIGKILL.
     private static let patience = 2000.0
 
     private let pid: pid_t
     private let handle: Int32
     private let begun = monotonicSeconds()
 
-    /// Runs a program to its end, or to the end of what it may use.
+    /// Runs a program until it ends or reaches its limits.
     ///
-    /// Blocks the calling thread, whose end would be the program's too.
+    /// Blocks the calling thread. The program is killed when that thread ends.
     ///
     /// - Parameters:
-    ///   - path: The program; not looked for in `PATH`.
-    ///   - arguments: Its name first.
-    ///   - input: Its standard input.
-    ///   - bounds: When it is ended.
-    ///   - isStopped: Whether it is to be killed now.
-    /// - Returns: What it did.
+    ///   - path: The path of the program; `PATH` is not searched.
+    ///   - arguments: The arguments, with the program's name first.
+    ///   - input: The text for standard input.
+    ///   - bounds: The limits.
+    ///   - isStopped: Returns whether to kill the program now.
+    /// - Returns: The outcome.
     /// - Throws: `Problem`.
     static func run(
         _ path: String, _ arguments: [String], input: String, bounds: Bounds,
@@ -107,7 +107,7 @@ struct BenchProcess {
         var ended: End?
         while ended == nil {
             let hasEnded = waits(milliseconds: Self.pause(outcome.samples, bounds))
-            // Of one that has ended, it can be read until it is waited for.
+            // The files of an ended process remain readable until it is waited for.
             let time = monotonicSeconds() - begun
             if let bytes = number("wchar:", in: "io") {
                 outcome.samples.append(.init(time: time, bytes: bytes))
@@ -145,7 +145,7 @@ struct BenchProcess {
         return outcome
     }
 
-    /// Milliseconds to the next look: the nearer the end, the fewer, so that little is fetched beyond it.
+    /// Returns the milliseconds to the next sample, fewer near the limits to overshoot them less.
     private static func pause(
         _ samples: [BenchMeasurement.Sample], _ bounds: Bounds
     ) -> Double {
@@ -158,13 +158,13 @@ struct BenchProcess {
         return max(looks.last, min(looks.later, min(toEnd, toLast)))
     }
 
-    /// Waits for the program's end, at most so long.
+    /// Waits for the end of the program; returns whether it ended within the time.
     private func waits(milliseconds: Double) -> Bool {
         var wanted = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
         return poll(&wanted, 1, Int32(milliseconds.rounded(.up))) > 0
     }
 
-    /// The number behind a word in one of the process's files.
+    /// Returns the number after a word in a file of `/proc/PID`.
     private func number(_ word: String, in file: String) -> Int64? {
         let descriptor = open("/proc/\(pid)/\(file)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -184,7 +184,7 @@ struct BenchProcess {
         Double(time.tv_sec) + Double(time.tv_usec) / 1e6
     }
 
-    /// All that a descriptor gives, to its end; `nil` when it cannot be read, or is longer.
+    /// Reads a descriptor until end of file; `nil` if it cannot be read, or is longer.
     static func readAll(_ descriptor: Int32, atMost longest: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 << 10)

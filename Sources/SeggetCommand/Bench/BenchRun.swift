@@ -1,5 +1,5 @@
-// Bench: measurements of segget and other programs against one server. It knows processes, their
-// CPU and memory; what is measured is the command itself, of whose inside it never knows anything.
+// Bench: measurements of segget and other programs against one server. The code here runs processes
+// and measures their CPU time and memory; it does not know how the measured programs work.
 
 import FoundationEssentials
 import Glibc
@@ -7,23 +7,23 @@ import SeggetReports
 import Segmenter
 import Synchronization
 
-/// All measurements of `segget bench`, one after the other, and what is reported of them.
+/// All measurements of `segget bench`, one after the other, and their report.
 struct BenchRun: Sendable {
-    /// Tells a run to stop; any thread may.
+    /// Stops a run; any thread may use it.
     final class Stop: Sendable {
-        /// Whether there is something to put in order.
+        /// Whether the run has started, so that its files must be cleaned up.
         let hasBegun = Atomic<Bool>(false)
-        /// The signal that asked for it, 0 for none.
+        /// The signal that requested the stop; 0 for none.
         let signal = Atomic<Int32>(0)
     }
 
     var plan: BenchPlan
-    /// The programs beside segget, and where they are installed.
+    /// The paths of the other programs.
     var programs: [BenchClient: String]
     var request: BenchPeer.Request
-    /// What every worker is given, but for its connections and its file.
+    /// The job of every worker, except its connections and its file.
     var job: BenchWorker.Job
-    /// The folder that was given for files.
+    /// The folder of `--disk`.
     var disk: String?
     var file: RemoteFile
     var output: BenchOutputOptions
@@ -31,10 +31,10 @@ struct BenchRun: Sendable {
     var notes: [String]
     let stop: Stop
 
-    /// Where this program is, whatever it is called.
+    /// The path of this program, regardless of its name.
     private static let own = "/proc/self/exe"
 
-    /// Measures, reports, and ends the process; on a thread of its own.
+    /// Measures, reports, and ends the process; runs on a separate thread.
     func callAsFunction() -> Never {
         let voice = BenchVoice(output)
         voice.begin(self)
@@ -75,7 +75,7 @@ struct BenchRun: Sendable {
         subject.client != .segget && !BenchPeer.takesNull(subject.client)
     }
 
-    /// One measurement; `nil` when it was stopped.
+    /// Makes one measurement; returns `nil` if it was stopped.
     private func measure(_ turn: BenchPlan.Turn, in folder: String?) -> BenchMeasurement? {
         let launch = launch(turn.subject, in: folder)
         let bounds = BenchProcess.Bounds(seconds: plan.secondsEach, bytes: plan.bytesEach)
@@ -121,7 +121,8 @@ struct BenchRun: Sendable {
                 kind: report.kind, message: report.message,
                 status: ExitStatus(rawValue: report.code) ?? .unavailable)
         }
-        // wait(2), as in `Hooks`. What it printed may hold the URL, and is not shown.
+        // wait(2), as in `Hooks`. The program's output is not shown, because it may contain the
+        // URL.
         let words =
             status & 0x7f != 0
             ? "signal \(status & 0x7f) ended the program"
@@ -147,20 +148,20 @@ struct BenchRun: Sendable {
 
     // MARK: The folder
 
-    /// Where files go: the folder that was given; else one on a disk, for programs that need files.
+    /// Returns the folder for files: that of `--disk`, otherwise one on a disk.
     private static func parent(of disk: String?) -> String {
         if let disk { return disk }
         return getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
             ?? "/var/tmp"
     }
 
-    /// Makes a folder of our own; `nil` with `errno`.
+    /// Creates a temporary folder; returns `nil` and sets `errno` on failure.
     private static func makeFolder(in disk: String?) -> String? {
         var template = Array("\(parent(of: disk))/segget-bench.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { return nil }
         let path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
         guard let path, let absolute = realpath(path, nil) else { return nil }
-        // aria2c takes a folder as absolute or against its own.
+        // aria2c would resolve a relative path against its own folder.
         defer { free(absolute) }
         return String(cString: absolute)
     }

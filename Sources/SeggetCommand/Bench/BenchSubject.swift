@@ -2,7 +2,7 @@
 enum BenchClient: String, CaseIterable, Sendable {
     case segget, aria2c, axel, curl, wget2
 
-    /// Most connections that it takes for one file.
+    /// The maximum number of connections for one file.
     var mostConnections: Int {
         switch self {
         case .segget: 64
@@ -12,15 +12,15 @@ enum BenchClient: String, CaseIterable, Sendable {
     }
 }
 
-/// What is measured: a program with its number of connections.
+/// The subject of a measurement: a program with a number of connections.
 struct BenchSubject: Hashable, Sendable {
-    /// How many connections a program is to use.
+    /// The number of connections that a program uses.
     enum Connections: Hashable, Sendable {
         case fixed(Int)
-        /// As many as the program finds to be best.
+        /// The program chooses the number.
         case auto
 
-        /// The number, unless it is left to the program.
+        /// The number; `nil` if the program chooses it.
         var number: Int? {
             if case .fixed(let number) = self { number } else { nil }
         }
@@ -29,7 +29,7 @@ struct BenchSubject: Hashable, Sendable {
     var client: BenchClient
     var connections: Connections
 
-    /// How it is called in tables.
+    /// The name in tables.
     var name: String {
         switch connections {
         case .auto: "\(client.rawValue) auto"
@@ -40,12 +40,12 @@ struct BenchSubject: Hashable, Sendable {
 }
 
 extension BenchSubject.Connections {
-    /// What `--connections` is when it is not given.
+    /// The default of `--connections`.
     static let defaultList = "1,2,4,8,16,auto"
 
-    /// Reads a list such as `1,8,auto`; `nil` for what is none.
+    /// Parses a list such as `1,8,auto`; returns `nil` for an invalid list.
     ///
-    /// What stands in it twice counts once.
+    /// Duplicates are removed.
     static func list(_ text: String) -> [Self]? {
         var list: [Self] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {

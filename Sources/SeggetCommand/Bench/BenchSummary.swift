@@ -1,43 +1,44 @@
 import SeggetReports
 
-/// What all measurements together say; a value.
+/// The summary of all measurements.
 struct BenchSummary: Sendable {
-    /// What the measurements of one subject say.
+    /// The summary of the measurements of one subject.
     struct Row: Sendable {
         var subject: BenchSubject
-        /// Measurements that succeeded, and that did not.
+        /// The numbers of successful and failed measurements.
         var good: Int
         var failed: Int
-        /// Bytes per second: the median, the lowest and the highest of all rounds; `nil` without a
-        /// good one.
+        /// The median, lowest and highest rate of all rounds, in bytes per second.
+        ///
+        /// `nil` without a successful measurement.
         var rate: Double?
         var lowest: Double?
         var highest: Double?
-        /// Median of the seconds to the first byte.
+        /// The median of the seconds until the first byte.
         var firstByte: Double?
-        /// Median of the processor seconds for each GiB.
+        /// The median of the processor seconds per GiB.
         var cpuPerGiB: Double?
-        /// The most memory of all rounds, in bytes.
+        /// The highest memory use of all rounds, in bytes.
         var peakMemory: Int64?
-        /// Whether a measurement was too short to say much.
+        /// Whether a measurement was too short for a reliable rate.
         var isShort: Bool
         /// The measurement that is nearest to the median.
         var typical: BenchMeasurement?
     }
 
-    /// How segget does beside another program.
+    /// The comparison of segget with another program.
     struct Ratio: Equatable, Sendable {
         var segget: BenchSubject
         var peer: BenchSubject
-        /// segget's rate for each byte a second of the other's; above 1 is faster.
+        /// segget's rate divided by the other program's; above 1 is faster.
         var rate: Double
-        /// segget's processor time for each second of the other's; below 1 is cheaper.
+        /// segget's processor time per byte divided by the other program's; below 1 is cheaper.
         var cpu: Double?
     }
 
     var rows: [Row]
     var ratios: [Ratio]
-    /// What is to be said about the numbers, in sentences.
+    /// Notes about the numbers, in sentences.
     var notes: [String]
 
     init(_ measurements: [BenchMeasurement], subjects: [BenchSubject]) {
@@ -48,7 +49,7 @@ struct BenchSummary: Sendable {
         notes = Self.notes(measurements, rows)
     }
 
-    /// The middle one, or the mean of the two in the middle; `nil` of nothing.
+    /// Returns the median; `nil` for an empty list.
     static func median(_ values: [Double]) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()

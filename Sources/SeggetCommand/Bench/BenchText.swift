@@ -1,13 +1,13 @@
 import SeggetReports
 
-/// The result for a terminal: a table and two plots, in lines; a value.
+/// The result for a terminal, in lines: a table and two plots.
 ///
-/// Nothing in it comes from a server.
+/// No part of the text comes from a server.
 struct BenchText {
     var summary: BenchSummary
-    /// Whether the terminal shows more than ASCII.
+    /// Whether the terminal can show Unicode characters.
     var unicode: Bool
-    /// Columns that no line goes beyond, as far as names allow; at least 40.
+    /// The maximum columns of a line, at least 40; only long names exceed them.
     var width: Int
 
     init(_ summary: BenchSummary, unicode: Bool, width: Int) {
@@ -16,7 +16,7 @@ struct BenchText {
         self.width = max(40, min(width, 120))
     }
 
-    /// All of it.
+    /// All lines.
     var lines: [String] {
         var lines = table
         for (title, plot) in [
@@ -107,7 +107,7 @@ struct BenchText {
 
     private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"]
 
-    /// A bar of `columns` for a value between 0 and `most`, with a line from its lowest to its highest.
+    /// Returns a bar of `columns` for a value from 0 to `most`, with a line from `low` to `high`.
     static func bar(
         _ value: Double, low: Double?, high: Double?, of most: Double, columns: Int, unicode: Bool
     ) -> String {
@@ -122,7 +122,7 @@ struct BenchText {
             if unicode { cells[cell] = eighths[part - 1] } else if part >= 4 { cells[cell] = "#" }
         }
         if let low, let high, high > low {
-            // Only what stands out of the bar: in it, the lowest is below the median anyway.
+            // Only the line beyond the bar is drawn: the lowest value is below the median anyway.
             let last = min(columns - 1, place(high) / 8)
             for cell in 0...max(0, last) where cells[cell] == " " {
                 cells[cell] = unicode ? "╌" : "-"
@@ -164,7 +164,7 @@ struct BenchText {
         }
     }
 
-    /// One character for each value between 0 and `most`, the higher the more; a space for none.
+    /// Returns one character per value, which is from 0 to `most`; `nil` gives a space.
     static func spark(_ values: [Double?], of most: Double, unicode: Bool) -> String {
         let levels: [Character] = Array(unicode ? "▁▂▃▄▅▆▇█" : "_.-:=+*#")
         return String(

@@ -3,20 +3,20 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// Tells what `segget bench` finds: lines to standard error, the result to standard output.
+/// Reports `segget bench`: lines to standard error, the result to standard output.
 final class BenchVoice {
     private let options: BenchOutputOptions
     private let terminal = Terminal.standardError
     private let events: JSONOutput
 
-    /// Tells to the standard streams.
+    /// Creates a report to the standard streams.
     init(_ options: BenchOutputOptions) {
         self.options = options
         events = JSONOutput(options.json) { StandardStreams.write($0, to: STDOUT_FILENO) }
         events.emit("run", JSONEvents.Run(at: Date()))
     }
 
-    /// Tells what is going to be measured.
+    /// Announces the measurements.
     func begin(_ run: BenchRun) {
         let sink = run.disk == nil ? "null" : "disk"
         events.emit(
@@ -35,7 +35,7 @@ final class BenchVoice {
         for note in run.notes { say(.note, note) }
     }
 
-    /// Reports how a measurement ended.
+    /// Reports the result of a measurement.
     func report(_ measurement: BenchMeasurement, of plan: BenchPlan) {
         events.emit("measured", BenchEvents.Measured(measurement))
         let rate = measurement.isGood ? measurement.rate.map(Units.speed) : nil
@@ -45,7 +45,7 @@ final class BenchVoice {
 
     /// Writes the result.
     ///
-    /// - Returns: What segget ends with.
+    /// - Returns: The exit status of segget.
     func finish(_ measurements: [BenchMeasurement], _ run: BenchRun) -> ExitStatus {
         let summary = BenchSummary(measurements, subjects: run.plan.subjects)
         for note in summary.notes { say(.note, note) }
@@ -61,7 +61,7 @@ final class BenchVoice {
             text = BenchText(summary, unicode: terminal.unicode, width: width).lines
                 .map { $0 + "\n" }.joined()
         }
-        // The result is all that was asked for: not to get rid of it is a failure.
+        // The result is the only output, so a failure to write it is an error.
         if !StandardStreams.write(text, to: STDOUT_FILENO) { status = status.worse(.disk) }
         if let path = options.report {
             let page = BenchHTML(
@@ -79,7 +79,7 @@ final class BenchVoice {
         return status
     }
 
-    /// What a run ends with in which segget was measured: a failure only where nothing else came of it.
+    /// Returns the exit status, a failure only if all measurements of segget failed.
     static func status(_ measurements: [BenchMeasurement]) -> ExitStatus {
         let own = measurements.filter { $0.turn.subject.client == .segget }
         guard !own.contains(where: \.isGood) else { return .done }
@@ -104,9 +104,9 @@ final class BenchVoice {
         ] + run.notes.map { ("note", $0) }
     }
 
-    /// Writes a file as a whole, which replaces what is there only with `overwrite`.
+    /// Writes a whole file, and replaces an existing one only with `overwrite`.
     ///
-    /// - Returns: `errno`, `nil` when it is written.
+    /// - Returns: The `errno` of a failure, or `nil`.
     static func write(_ text: String, to path: String, overwrite: Bool) -> Int32? {
         let written = overwrite ? "\(path).\(getpid())~" : path
         let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -139,9 +139,9 @@ final class BenchVoice {
         Glibc.exit(status.rawValue)
     }
 
-    /// Reports why the server could not be asked.
+    /// Reports why the probe of the server failed.
     ///
-    /// - Returns: What segget ends with.
+    /// - Returns: The exit status of segget.
     func report(_ error: DownloadError) -> ExitStatus {
         let diagnostic = Diagnostic(error)
         events.emit("error", JSONEvents.Failure(error, diagnostic))

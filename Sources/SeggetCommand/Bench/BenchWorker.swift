@@ -4,26 +4,26 @@ import Glibc
 import SeggetReports
 import Segmenter
 
-/// The process in which segget itself is measured: this program, started anew for each measurement.
+/// The process that runs segget itself for one measurement: this program, started again.
 ///
-/// Its job comes on standard input, so that no secret stands on a command line.
+/// The job is passed on standard input, so that no secret is on a command line.
 enum BenchWorker {
-    /// What its command line consists of; no command of a user's.
+    /// The only argument of the process, which is not a command for users.
     static let name = "bench-worker"
 
-    /// What it is to do.
+    /// The job of the process.
     struct Job: Codable {
-        /// The arguments of `segget bench`, which hold the URL and the network's options.
+        /// The arguments of `segget bench`, which contain the URL and the network options.
         var arguments: [String]
-        /// What was read from descriptors and the terminal.
+        /// The secrets from descriptors and the terminal.
         var secrets: AccessArguments.Secrets
-        /// `nil` for as many as it finds to be best.
+        /// The number of connections; `nil` lets segget choose.
         var connections: Int?
-        /// Where the file goes; `nil` for nowhere.
+        /// The path of the file; `nil` discards the data.
         var path: String?
     }
 
-    /// What it reports on standard output at its end.
+    /// The report that the process writes to standard output at its end.
     struct Report: Codable {
         var isOneStream = false
         var code: Int32
@@ -33,7 +33,7 @@ enum BenchWorker {
 
     private static let longestJob = 4 << 20
 
-    /// Does the job, and ends the process.
+    /// Runs the job, and ends the process.
     static func run() -> Never {
         StandardStreams.prepare()
         guard let bytes = BenchProcess.readAll(STDIN_FILENO, atMost: longestJob),
