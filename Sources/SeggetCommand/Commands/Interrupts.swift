@@ -46,8 +46,8 @@ package final class Interrupts: Sendable {
 
     /// The seconds that an orderly stop may take.
     ///
-    /// Received bytes are recorded at its beginning. Only a slow disk, or output that nobody reads,
-    /// takes longer.
+    /// Received bytes are recorded at its beginning. Only a slow disk, or a reader that does not
+    /// read the output, delays it longer.
     private static let patience = 1
 
     /// Waits for signals until the process ends.

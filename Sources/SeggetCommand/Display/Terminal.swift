@@ -39,8 +39,8 @@ package struct Terminal: Sendable {
 
     /// Whether the process is in the foreground of the descriptor's terminal (tcgetpgrp(3)).
     ///
-    /// A background job would draw into what the user types. A terminal that does not control the
-    /// process counts as in the foreground, because tcgetpgrp(3) fails there.
+    /// A background job would draw into what the user types. If the descriptor is not the process's
+    /// controlling terminal, tcgetpgrp(3) fails, and the process counts as in the foreground.
     package static func isInForeground(of descriptor: Int32) -> Bool {
         let group = tcgetpgrp(descriptor)
         return group < 0 || group == getpgrp()
