@@ -14,7 +14,6 @@ enum Secret {
     ///   - option: The option that named the descriptor.
     /// - Returns: The secret.
     /// - Throws: `ValidationError`.
-    /// - Throws: `ValidationError`.
     static func read(_ descriptor: Int32, for option: String) throws -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -90,6 +90,8 @@ struct Settings {
 
     /// Combines the command line with the environment and the configuration file.
     ///
+    /// Pure: the result depends on the arguments only.
+    ///
     /// - Parameters:
     ///   - arguments: The command line without the program's name.
     ///   - environment: Returns the value of an environment variable.
