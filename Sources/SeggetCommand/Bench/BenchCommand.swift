@@ -9,7 +9,7 @@ import Synchronization
 package struct BenchCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure the download rate with different numbers of connections.",
+        abstract: "Measure the rate with different numbers of connections.",
         discussion: """
             Each round measures every number of connections, so that changes of the network affect \
             all of them. Downloaded data is verified as usual, and discarded. The limits of time and \

@@ -7,7 +7,7 @@ import Segmenter
 package struct ProbeCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "probe",
-        abstract: "Show what the server offers, and how segget would download it.",
+        abstract: "Show what a server offers and how segget would use it.",
         discussion: "Nothing is saved. The report goes to standard output.")
 
     @Argument(help: "The http or https URL to probe.")

@@ -54,8 +54,8 @@ package struct CredentialArguments: ParsableArguments {
         help: .row(
             "no-cookies",
             discussion: """
-                By default, segget keeps cookies in memory, for all files of the run with the same user, \
-                headers and cookies, and sends them to the hosts that they are for.
+                By default, segget keeps them in memory for their hosts, and shares them between files of the \
+                run that have the same user, headers and cookies.
                 """))
     package var noCookies = false
 
@@ -71,10 +71,10 @@ package struct CredentialArguments: ParsableArguments {
         help: .row(
             "header-cross-origin",
             discussion: """
-                Targets of redirects and mirrors then receive them. By default, they are sent only to the \
-                scheme, host and port of the URL, except harmless headers such as `User-Agent`, `Accept` and \
-                `Accept-Language`, and the origin of the referer. They are never sent after a redirect from \
-                https to http. The client's certificate is never sent to other origins.
+                Targets of redirects and mirrors then receive them. By default, only the scheme, host and port \
+                of the URL do, except for harmless headers such as `User-Agent` and `Accept`, and the origin of \
+                the referer. They are never sent after a redirect from https to http. The client's certificate \
+                stays at its origin.
                 """))
     package var headerCrossOrigin = false
 

@@ -14,9 +14,9 @@ package struct LimitCommandOptions: ParsableArguments {
         help: .row(
             "limit-rate",
             discussion: """
-                All files of a run share the limit. \(units); Kbit, Mbit and Gbit are bits, in powers of 1000; 0 is no limit. While \
-                segget runs, SIGUSR1 halves the limit (without one, half the current speed \
-                becomes the limit) and SIGUSR2 doubles it.
+                All files of a run share the limit. \(units); Kbit, Mbit and Gbit are bits, in powers \
+                of 1000; 0 is no limit. While segget runs, SIGUSR1 halves the limit (without one, half \
+                the current speed becomes the limit) and SIGUSR2 doubles it.
                 """,
             valueName: "rate"),
         transform: Self.rate)

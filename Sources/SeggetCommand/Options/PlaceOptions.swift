@@ -7,7 +7,7 @@ package struct PlaceOptions: ParsableArguments {
             .customShort("o", allowingJoined: true), .customLong("output"), .customLong("name"),
         ],
         help: ArgumentHelp(
-            "Save as this file, in the folder of `--directory` if that is typed.",
+            "Save as this file, below `--directory` if it is typed.",
             discussion: """
                 Missing folders are created. `-` writes to standard output, in order. With this \
                 option, `directory` in the configuration file is ignored.

@@ -31,8 +31,8 @@ struct AddCommand: ParsableCommand {
         completion: .file(), transform: PathArgument.file)
     var inputFile: [String] = []
 
-    @Flag(help: "Add the tasks paused; `segget start` or `segget resume` starts them.") var paused =
-        false
+    @Flag(help: "Add the tasks paused; `segget start` or `segget resume` starts them.")
+    var paused = false
     @Flag(help: "Add to the front of the queue.") var first = false
     @Option(
         help: ArgumentHelp("Add at this position in the queue, counted from 1.", valueName: "n"))

@@ -43,8 +43,8 @@ struct DoorOptions: ParsableArguments {
         completion: .directory, transform: PathArgument.folder)
     var ui: String?
     @Flag(help: "Print the secret for clients over TCP, and exit.") var showSecret = false
-    @Flag(help: "Check the service and exit: 0 if it responds.") var ping =
-        false
+    @Flag(help: "Check the service and exit: 0 if it responds.")
+    var ping = false
     @Flag(
         help: ArgumentHelp(
             "Accept JSON-RPC calls from this machine without the secret.",

@@ -165,8 +165,8 @@ struct MoveCommand: ParsableCommand {
 struct PositionOptions: ParsableArguments {
     @Flag(help: "Move to the front of the queue.") var first = false
     @Flag(help: "Move to the end of the queue.") var last = false
-    @Option(help: ArgumentHelp("Move to this position, counted from 1.", valueName: "n")) var at:
-        Int?
+    @Option(help: ArgumentHelp("Move to this position, counted from 1.", valueName: "n"))
+    var at: Int?
 
     func validate() throws {
         guard [first, last, at != nil].count(where: { $0 }) <= 1 else {
