@@ -1,5 +1,6 @@
 import Foundation
 internal import GRDB
+import SeggetReports
 import Segmenter
 
 extension QueueStore {
@@ -45,7 +46,8 @@ extension QueueStore {
             return try rows.map { row in
                 var reader = ColumnReader(row)
                 return TaskEvent(
-                    time: try reader.number(), event: try reader.text(), message: try reader.text())
+                    time: try reader.number(), event: FirstNames.currentNotice(try reader.text()),
+                    message: try reader.text())
             }
         }
     }

@@ -42,12 +42,19 @@ package enum FirstNames {
     package static func current(_ value: JSONValue) -> JSONValue {
         rename(value, keys: Self.inverse(keys), words: words.mapValues(Self.inverse)) { members in
             if members["command"] == "add" { members.move("held", to: "paused") }
-            if members["wanted"] == "held", members["state"] == "waiting" {
+            if members["wanted"] == "held", let state = members["state"]?.string,
+                !["completed", "failed", "cancelled"].contains(state)
+            {
                 members["state"] = "paused"
             }
             members.moveCount("held", to: "paused")
         }
     }
+
+    /// Returns the current name of a notice that a version before 0.3 has stored; unchanged if it has no other.
+    package static func currentNotice(_ name: String) -> String { currentNotices[name] ?? name }
+
+    private static let currentNotices = inverse(notices)
 
     private static func inverse(_ names: [String: String]) -> [String: String] {
         Dictionary(uniqueKeysWithValues: names.map { ($1, $0) })
@@ -69,9 +76,8 @@ package enum FirstNames {
             special(&members)
             var renamed: [String: JSONValue] = [:]
             for (key, member) in members {
-                // `paused` of an added task is a flag, and not the reason of a pause.
-                let isFlag = if case .bool = member { true } else { false }
-                let name = isFlag ? key : keys[key] ?? key
+                // A flag or a count of the same name is something else: these are all texts.
+                let name = member.string == nil ? key : keys[key] ?? key
                 // Options have the same names in both versions.
                 renamed[name] =
                     key == "options"

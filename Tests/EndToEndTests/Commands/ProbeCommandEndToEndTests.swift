@@ -100,6 +100,29 @@ struct ProbeCommandEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
+    @Test func format1HasItsNames() async throws {
+        let trial = try WireTrial(size: 2_000_000)
+        let url = trial.origin.url("/f")
+        for (arguments, environment) in [
+            (["--json=1"], [:]), ([], ["SEGGET_JSON": "1"]), (["--json=1"], ["SEGGET_JSON": "2"]),
+        ] {
+            let probe = try Segget.run(
+                ["probe", url] + arguments, in: trial.sandbox.path, environment: environment)
+            #expect(probe.output.contains(#""plan":"segments""#), "\(probe.output)")
+            let get = try Segget.run(
+                ["get", url, "--overwrite"] + arguments, in: trial.sandbox.path,
+                environment: environment)
+            #expect(get.output.contains(#""format":1,"#) && get.output.contains(#""plan":"#))
+            #expect(!get.output.contains(#""transfer":"#))
+        }
+        for arguments in [["--json"], ["--json=2"], ["--json=true"]] {
+            let probe = try Segget.run(["probe", url] + arguments, in: trial.sandbox.path)
+            #expect(probe.output.contains(#""transfer":"segments""#), "\(probe.output)")
+        }
+        let wrong = try Segget.run(["probe", url, "--json=3"], in: trial.sandbox.path)
+        #expect(wrong.end == .exit(64) && wrong.errorOutput.contains("--json"))
+    }
+
     @Test func unknownCodingIsRefused() async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", "x-unknown") }
         let outcome = try await Trials.run(

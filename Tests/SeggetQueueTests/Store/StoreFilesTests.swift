@@ -134,6 +134,53 @@ import Testing
         #expect(try QueueStore(backup, mode: .readWrite).find() == [FirstVersion.task])
     }
 
+    /// The words that 0.2 stored are read and stored unchanged; those that are shown are of this version.
+    @Test func aQueueOf02HasItsStates() throws {
+        let queue = try StoredQueue()
+        try FirstVersion.make(queue.files.database)
+        let states = [
+            "waiting", "running", "verifying", "retrying", "waiting_for_network", "completed",
+            "failed", "cancelled",
+        ]
+        let database = try DatabaseQueue(path: queue.files.database)
+        try database.write { db in
+            for (index, state) in states.enumerated() {
+                for wanted in ["run", "held"] {
+                    let id = String(repeating: wanted == "run" ? "1" : "2", count: 15) + "\(index)"
+                    try db.execute(
+                        sql: """
+                            INSERT INTO tasks SELECT ?, url, urls, root_id, folder, name, name_given,
+                                ?, ?, 5, position + 1, attempts, problem, NULL, seen, secret_parts,
+                                keeps_no_secrets, umask, added, started, finished, last_byte, size,
+                                bytes_done, content_type, verified, file, options, secrets_version
+                                FROM tasks WHERE id = '00000000000000a1'
+                            """, arguments: [id, wanted, state])
+                }
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO events (task, time, event, message)
+                        VALUES ('00000000000000a1', 2, 'silence', 'm')
+                    """)
+        }
+        try database.close()
+        let store = try queue.open()
+        let words = try store.find().reduce(into: [:]) { $0[$1.status.word, default: 0] += 1 }
+        // The first task of the fixture is paused, too.
+        #expect(
+            words == [
+                "waiting": 1, "running": 1, "verifying": 1, "retrying": 1, "waiting_for_network": 1,
+                "paused": 6, "completed": 2, "failed": 2, "cancelled": 2,
+            ])
+        #expect(try store.counts() == words)
+        #expect(try store.events(of: FirstVersion.task.id).map(\.event) == ["e", "stalled"])
+        for task in try store.find() { try store.update(task.id) { $0.status = task.status } }
+        let stored = try store.read { db in
+            try String.fetchSet(db, sql: "SELECT wanted || ' ' || state FROM tasks")
+        }
+        #expect(stored == Set(states.flatMap { ["run \($0)", "held \($0)"] }))
+    }
+
     /// A copy would keep them longer than their tasks.
     @Test func ofSecretsNoCopyStays() throws {
         let queue = try StoredQueue()

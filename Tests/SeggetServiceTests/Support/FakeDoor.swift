@@ -207,7 +207,8 @@ extension FakeDoor {
     func snapshot() throws(QueueError) -> QueueSnapshot {
         if let failure { throw failure }
         return QueueSnapshot(
-            running: tasks.filter(\.isFetched), counts: ["completed": 1, "running": 1, "paused": 2],
+            running: tasks.filter(\.isFetched),
+            counts: ["completed": 1, "running": 1, "paused": 2],
             bytesPerSecond: 1_048_576, bytesDone: 5, size: 9, bytesReceived: 12_345)
     }
 

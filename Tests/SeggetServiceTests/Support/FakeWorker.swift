@@ -53,6 +53,52 @@ final class FakeWorker: Sendable {
         close(connection)
     }
 
+    /// Passes requests on to a server, but answers 404 to those of version 2, as a worker of 0.2 does.
+    ///
+    /// - Parameter server: The path of the server's socket.
+    static func ofVersion02(before server: String) throws -> FakeWorker {
+        let last = Guarded("")
+        return try FakeWorker { line in
+            guard !line.contains(" /v2/") else {
+                return reply(
+                    #"{"error":{"code":"invalid","hint":"h","message":"m"}}"#, status: 404)
+            }
+            return pass(last.withLock { $0 }, to: server)
+        } heads: { text in
+            last.withLock { $0 = text }
+        }
+    }
+
+    /// Sends a request to a server, and returns its whole answer; `nil` if there is none.
+    private static func pass(_ request: String, to server: String) -> String? {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
+        defer { close(descriptor) }
+        guard var address = try? SocketAddressBytes(server),
+            address.with({ connect(descriptor, $0, $1) }) == 0
+        else { return nil }
+        let bytes = Array(request.utf8)
+        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let text = String(decoding: answer, as: UTF8.self)
+            if let end = text.range(of: "\r\n\r\n") {
+                // Of a stream, which is sent in chunks, the first event is enough.
+                let isStream = text.contains("event: ") && text.hasSuffix("\n\n\r\n")
+                let length = text[..<end.lowerBound].components(separatedBy: "\r\n")
+                    .first { $0.lowercased().hasPrefix("content-length:") }
+                    .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
+                if isStream || length.map({ text[end.upperBound...].utf8.count >= $0 }) == true {
+                    return text
+                }
+            }
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return nil }
+            answer += buffer[..<count]
+        }
+    }
+
     /// An answer of HTTP.
     static func reply(_ body: String, status: Int = 200, fields: String = "") -> String {
         "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
