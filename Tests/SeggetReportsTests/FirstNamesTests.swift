@@ -8,10 +8,6 @@ struct FirstNamesTests {
     /// What segget 0.2 wrote, and what 0.3 writes for the same.
     static let pairs: [(first: String, current: String)] = [
         (
-            #"{"api":"v1","version":"0.2.0","worker":7}"#,
-            #"{"api":"v2","version":"0.2.0","worker":7}"#
-        ),
-        (
             #"{"bytes_per_second":0.25,"counts":{"held":2,"running":1},"paused":"on battery","tasks":[{"file":"gone","state":"completed","wanted":"run"},{"id":"9d04","paused":"on battery","state":"waiting","wanted":"run"},{"state":"waiting","wanted":"held"}],"unseen":{}}"#,
             #"{"bytes_per_second":0.25,"counts":{"paused":2,"running":1},"pause_reason":"on battery","tasks":[{"file":"missing","state":"completed","wanted":"run"},{"id":"9d04","pause_reason":"on battery","state":"waiting","wanted":"run"},{"state":"paused","wanted":"paused"}],"unseen":{}}"#
         ),

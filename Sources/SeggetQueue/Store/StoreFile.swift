@@ -79,6 +79,13 @@ struct StoreFile {
                 hint: "keep it on a local disk")
         }
         guard found < schema.version else { return queue }
+        // A worker of an earlier version goes on with the form that it knows.
+        if let worker = try QueueLock.holder(QueueFiles(path)), worker.pid != getpid() {
+            throw QueueError(
+                .hasWorker,
+                "process \(worker.pid), segget \(worker.version), runs the queue `\(path)`, whose form is older",
+                hint: "stop that process, then run the command again")
+        }
         if found > 0 { try backUp(queue, path, version: found, schema) }
         // Another process may be migrating it, too: then the work is done, or goes on, one step further.
         for attempt in 1... {

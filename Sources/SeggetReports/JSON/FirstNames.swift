@@ -12,7 +12,7 @@ package enum FirstNames {
 
     /// Current words, with their first ones, by the keys of the text that has one.
     static let words = [
-        "api": ["v2": "v1"], "code": ["has_worker": "worked_already"],
+        "code": ["has_worker": "worked_already"],
         "event": notices.merging(["schedule": "plan"]) { first, _ in first },
         "file": ["missing": "gone"], "notice": notices, "phase": ["waiting_for_network": "waiting"],
         "state": ["waiting_for_response": "waiting_for_reply"], "states": ["paused": "held"],
@@ -30,8 +30,13 @@ package enum FirstNames {
             if members["state"] == "paused", members["wanted"] != nil {
                 members["state"] = "waiting"
             }
-            if members["command"] == "add" { members.move("paused", to: "held") }
+            if members["command"] == "add" {
+                members.move("paused", to: "held")
+                // A worker of 0.2 does not know the key, and always does what `true` means.
+                members["known_anywhere"] = nil
+            }
             members.moveCount("paused", to: "held")
+            if members["api"] == "v2" { members["api"] = "v1" }
             if members["format"] == 2 { members["format"] = 1 }
         }
     }

@@ -89,6 +89,10 @@ public struct QueueAccess: Sendable {
     /// Tells of tasks: the records, which anybody may read, with what the worker knows of those that it fetches.
     public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         guard let worker else { return try await door.report(filter) }
+        // Only the worker of an earlier version reads its records.
+        if let client = door as? QueueClient, try await client.health().api != HealthReport.api {
+            return try await door.report(filter)
+        }
         var report = try await DirectDoor(path).report(filter)
         report.worker = worker
         let fetched = TaskFilter(

@@ -83,6 +83,7 @@ struct FirstVersionTests {
         try await Self.use { served throws in
             let worker = try FakeWorker.ofVersion02(before: served.server.path)
             let client = QueueClient(path: worker.path)
+            #expect(try await client.health().api == "v1")
             let filter = TaskFilter(selection: TaskSelection(states: ["paused"]))
             #expect(try await client.report(filter).tasks == served.door.report(filter).tasks)
             for task in Self.tasks {
