@@ -1,29 +1,31 @@
 import CLinux
 import Glibc
 
-/// The manifest on the disk: `NAME.segget`, appended to while the download runs.
+/// The open manifest file `NAME.segget`, to which records are appended during the download.
 ///
 /// Used by one thread at a time.
 final class Journal {
     private let folder: Folder
-    /// Its name in the folder, and those beside it.
+    /// The names of the part and of the files beside it.
     let names: PartNames
-    /// The first line.
+    /// The header: the first line of the file.
     let header: Manifest.Header
     private let seed: UInt32
-    /// Open for appending.
+    /// The descriptor of the file, open for appending.
     let descriptor: Int32
-    /// Bytes in the file.
+    /// The length of the file in bytes.
     private(set) var length: Int
-    /// Whether a power cut leaves this manifest at the name, and not the one that stood there before.
+    /// Whether the rename of this manifest is durable.
+    ///
+    /// If not, a power cut may restore the previous manifest.
     private var isNameDurable = true
 
-    /// Its path, for messages.
+    /// The path, for messages.
     var path: String { folder.path(of: names.manifest) }
 
-    /// Writes a new manifest and puts it at the name: temporary file, fsync, rename.
+    /// Creates a manifest, or replaces the existing one atomically: temporary file, fsync, rename.
     ///
-    /// - Throws: `cannotCreate`, `io`; what stood at the name still does then.
+    /// - Throws: `cannotCreate`, `io`. After an error, the previous manifest is unchanged.
     init(
         folder: Folder, names: PartNames, header: Manifest.Header, records: [Manifest.Record]
     ) throws(AssemblyError) {
@@ -37,11 +39,11 @@ final class Journal {
         length = rewrite.length
         do throws(AssemblyError) {
             try folder.rename(names.rewrite, to: names.manifest)
-            // The part must never outlive the manifest in a power cut.
+            // After a power cut, a part must never exist without its manifest.
             try folder.sync()
         } catch {
             close(descriptor)
-            // The first failure says more than one of tidying up.
+            // Report the first failure, not one of the clean-up.
             try? folder.remove(names.rewrite)
             throw error
         }
@@ -49,29 +51,34 @@ final class Journal {
 
     deinit { close(descriptor) }
 
-    /// Appends a record: one write(2), no fsync.
+    /// Appends a record with one write(2), without fsync.
     func append(_ record: Manifest.Record) throws(AssemblyError) {
         let line = Manifest.line(record, seed: seed)
         let error = writeFully(descriptor, line)
         guard error == 0 else {
-            // No torn line for a later one to be glued to.
+            // Remove a torn line; otherwise the next record would be appended to it.
             _ = ftruncate(descriptor, off_t(length))
             throw .io(operation: "write", path: path, errno: error)
         }
         length += line.count
     }
 
-    /// Takes back what was appended since the manifest was `length` bytes long, durably if it can be.
+    /// Truncates the manifest to an earlier length, in bytes, durably if possible.
     func takeBack(to length: Int) {
         guard ftruncate(descriptor, off_t(length)) == 0 else { return }
         self.length = length
         _ = fdatasync(descriptor)
     }
 
-    /// Puts a rewritten manifest in this one's place, and adds what was recorded `since` that was begun.
+    /// Replaces this manifest with a rewritten one, and appends the extents that arrived meanwhile.
     ///
-    /// The descriptor's number stays the same, so that a `synchronize` under way on another thread
-    /// never meets a closed or a foreign descriptor.
+    /// The descriptor's number stays the same. A concurrent `synchronize` on another thread
+    /// therefore never uses a closed descriptor, nor one of another file.
+    ///
+    /// - Parameters:
+    ///   - rewrite: The rewritten manifest.
+    ///   - since: The extents that were recorded after the rewrite was requested.
+    /// - Throws: `io`.
     func adopt(_ rewrite: JournalRewrite, since: [Extent]) throws(AssemblyError) {
         defer { close(rewrite.descriptor) }
         let line = since.isEmpty ? [] : Manifest.line(Manifest.Record(extents: since), seed: seed)
@@ -85,7 +92,7 @@ final class Journal {
         length = rewrite.length + line.count
     }
 
-    /// Makes what was appended durable, and that it is this manifest that stands at the name.
+    /// Makes the appended records and the manifest's name durable.
     func synchronize() throws(AssemblyError) {
         guard fdatasync(descriptor) == 0 || isUnsupported(errno: errno) else {
             throw .io(operation: "fdatasync", path: path, errno: errno)
@@ -95,8 +102,9 @@ final class Journal {
         isNameDurable = true
     }
 
-    /// Puts the rewrite that stands beside it in its place, durably, if what stands at the name is
-    /// still this one.
+    /// Renames the pending rewrite over this manifest, durably.
+    ///
+    /// If another file has the manifest's name by now, only the rewrite is removed.
     func replace() throws(AssemblyError) {
         guard try isInPlace() else {
             try folder.remove(names.rewrite)
@@ -106,7 +114,7 @@ final class Journal {
         try folder.sync()
     }
 
-    /// Removes the manifest, if what stands at the name is still this one.
+    /// Removes the manifest, unless another file has its name by now.
     func remove() throws(AssemblyError) {
         guard try isInPlace() else { return }
         try folder.remove(names.manifest)
@@ -114,12 +122,12 @@ final class Journal {
 }
 
 extension Journal {
-    /// Whether what stands at the name is this one.
+    /// Returns whether the manifest's name still refers to this file.
     private func isInPlace() throws(AssemblyError) -> Bool {
         let mine = try FileStatus(of: descriptor, path)
         guard let there = try folder.status(of: names.manifest) else { return false }
         if there.identity == mine.identity { return true }
-        // On some file systems (FUSE) a renamed file has another inode.
+        // On some file systems (FUSE), a rename changes the inode number.
         guard there.size == mine.size,
             case .success(let manifest)? = try Manifest.read(names.manifest, in: folder)
         else { return false }

@@ -1,18 +1,20 @@
 import Glibc
 
-/// A manifest written anew beside the one in use, durable but not yet in its place.
+/// A new manifest in a temporary file: durable, but not yet renamed over the current manifest.
 struct JournalRewrite: Sendable {
-    /// Open for appending.
+    /// The descriptor of the file, open for appending.
     let descriptor: Int32
-    /// Bytes in the file.
+    /// The length of the file in bytes.
     let length: Int
 
-    /// Checks that what stands where the manifest of `names` is written anew is a rewrite that was broken
-    /// off, or nothing: whatever it is will be removed.
+    /// Checks that the temporary name of the manifest may be overwritten.
     ///
-    /// Beside a manifest it is one whatever is in it: a power cut may leave anything in its place.
+    /// The file with that name will be removed. It must therefore be an interrupted rewrite of
+    /// segget's. If a valid manifest is beside it, any content is accepted, since a power cut may
+    /// leave anything.
     ///
-    /// - Throws: `foreignPart`, unless it may be overwritten; `notARegularFile`, `cannotCreate`, `io`.
+    /// - Throws: `foreignPart`, unless it may be overwritten; `notARegularFile`, `cannotCreate`,
+    ///   `io`.
     static func checkPlace(
         of names: PartNames, in folder: Folder, overwrite: Bool = false
     ) throws(AssemblyError) {
@@ -23,7 +25,7 @@ struct JournalRewrite: Sendable {
         do throws(AssemblyError) {
             if Manifest.mayBegin(with: try start(of: names.rewrite, in: folder)) { return }
         } catch {
-            // Another run may have given it its name meanwhile.
+            // Another run may have renamed the file meanwhile.
             if case .cannotCreate(_, ENOENT) = error { return }
             throw error
         }
@@ -36,10 +38,10 @@ struct JournalRewrite: Sendable {
         }
     }
 
-    /// Removes a second name that the manifest of `names` has where a new one is written.
+    /// Removes the temporary name if it is a hard link to the manifest.
     ///
-    /// A power cut leaves it where a file system does not rename in one step. Nothing else is removed, for
-    /// another process may be writing.
+    /// After a power cut, such a link may remain on file systems whose rename is not atomic. No
+    /// other file is removed, since another process may be writing it.
     static func removeSecondName(
         of names: PartNames, in folder: Folder
     ) throws(AssemblyError) {
@@ -50,7 +52,7 @@ struct JournalRewrite: Sendable {
         try folder.remove(names.rewrite)
     }
 
-    /// The first bytes of a file.
+    /// Returns the first 64 bytes of a file.
     private static func start(
         of name: String, in folder: Folder
     ) throws(AssemblyError) -> ArraySlice<UInt8> {
@@ -65,19 +67,19 @@ struct JournalRewrite: Sendable {
         return start.prefix(count)
     }
 
-    /// Number of extents in one line.
+    /// The maximum number of extents in one line.
     private static let extentsPerLine = 64
 
-    /// Records for `extents`, a bounded number in each.
+    /// Returns records for `extents`, with at most `extentsPerLine` in each.
     static func records(for extents: [Extent]) -> [Manifest.Record] {
         stride(from: 0, to: extents.count, by: extentsPerLine).map {
             Manifest.Record(extents: extents[$0..<min(extents.count, $0 + extentsPerLine)])
         }
     }
 
-    /// Writes a manifest where a new one stands until it is renamed, and makes it durable.
+    /// Writes a manifest to the temporary name and makes it durable.
     ///
-    /// - Throws: `cannotCreate`, `io`; nothing of it is left then.
+    /// - Throws: `cannotCreate`, `io`. After an error, the temporary file is removed.
     init(
         folder: Folder, names: PartNames, header: Manifest.Header, records: [Manifest.Record]
     ) throws(AssemblyError) {
@@ -87,7 +89,7 @@ struct JournalRewrite: Sendable {
         try self.init(folder: folder, names: names, bytes: bytes)
     }
 
-    /// The same with the bytes of a manifest.
+    /// Writes the encoded bytes of a manifest to the temporary name and makes them durable.
     init(folder: Folder, names: PartNames, bytes: [UInt8]) throws(AssemblyError) {
         let temporary = names.rewrite
         let path = folder.path(of: temporary)

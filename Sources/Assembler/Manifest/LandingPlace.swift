@@ -1,8 +1,10 @@
-/// Where a redirect has led: to another server than the one that was asked.
+/// The URL on another server to which a redirect led.
 package struct LandingPlace: Sendable, Hashable {
     /// The URL without credentials and query.
     package var url: String
-    /// Whether it has a query: then it is not written down, because that may be a signature.
+    /// Whether the URL has a query.
+    ///
+    /// Such a URL is not stored, since the query may be a signature.
     package var hasQuery: Bool
 
     package init(url: String, hasQuery: Bool) {
@@ -10,10 +12,10 @@ package struct LandingPlace: Sendable, Hashable {
         self.hasQuery = hasQuery
     }
 
-    /// What of it is written down.
+    /// The URL as the manifest stores it; `nil` if it has a query.
     var stored: String? { hasQuery ? nil : url }
 
-    /// Scheme, host and port, as a normalised URL has them.
+    /// Returns the scheme, host and port of a normalized URL.
     static func server(of url: String) -> Substring {
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         return parts.count < 3 ? url[...] : url[..<parts[2].endIndex]
@@ -21,14 +23,14 @@ package struct LandingPlace: Sendable, Hashable {
 }
 
 extension Manifest.Header {
-    /// Whether the server that a URL leads to is the one of the run before.
+    /// Whether a URL leads to the same server as in the previous run.
     package enum SameServer: Sendable, Hashable {
         case yes, no
-        /// That was not written down.
+        /// The manifest does not record the server.
         case unknown
     }
 
-    /// Compares the server of the run before with the one that the same URL leads to now.
+    /// Compares the server of the previous run with the one to which the same URL leads now.
     package func isSameServer(_ landing: LandingPlace?) -> SameServer {
         guard let mirror else { return landing == nil ? .yes : .unknown }
         guard let landing else { return .no }

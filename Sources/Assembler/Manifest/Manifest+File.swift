@@ -1,9 +1,9 @@
 import Glibc
 
 extension Manifest {
-    /// Reads the manifest that stands at `name`; `nil` when there is none.
+    /// Reads the manifest `name`; returns `nil` if the file does not exist.
     ///
-    /// - Throws: `notARegularFile`, `foreignPart` for one that others could change at any time,
+    /// - Throws: `notARegularFile`; `foreignPart` if other users may write to the file;
     ///   `cannotCreate`, `io`.
     static func read(
         _ name: String, in folder: Folder
@@ -16,9 +16,9 @@ extension Manifest {
         }
     }
 
-    /// The bytes of the manifest that stands at `name`; `nil` when there is none.
+    /// Returns the bytes of the manifest `name`, or `nil` if the file does not exist.
     ///
-    /// - Throws: As ``read(_:in:)``.
+    /// - Throws: The errors of ``read(_:in:)``.
     static func bytes(
         of name: String, in folder: Folder
     ) throws(AssemblyError) -> Result<[UInt8], Problem>? {

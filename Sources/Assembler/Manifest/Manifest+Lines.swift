@@ -3,11 +3,11 @@ import FoundationEssentials
 // MARK: - Writing
 
 extension Manifest {
-    /// A header or record as a line, checksum and line feed included.
+    /// Encodes a header or record as a line, including its checksum and the line feed.
     package static func line(_ value: some Encodable, seed: UInt32) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Integers, strings and optionals only: there is nothing in a record that cannot be encoded.
+        // Encoding cannot fail: headers and records consist of integers, strings and optionals.
         guard var bytes = try? Array(encoder.encode(value)), bytes.popLast() == UInt8(ascii: "}")
         else { preconditionFailure("a manifest line must be encodable") }
         bytes += Array(",\"crc\":\"".utf8)
@@ -15,7 +15,7 @@ extension Manifest {
         return bytes + Array("\(crc)\"}\n".utf8)
     }
 
-    /// What the CRC-32 of each line of a generation begins with.
+    /// Returns the initial value of the CRC-32 of each line of a generation.
     package static func seed(generation: String) -> UInt32 { CRC32.of(generation.utf8) }
 }
 
@@ -24,10 +24,10 @@ extension Manifest {
 extension Manifest {
     /// Reads a manifest's bytes.
     ///
-    /// Lines that are torn, damaged or of another generation are counted and skipped: what they
-    /// recorded is fetched again.
+    /// Lines that are torn, damaged or of another generation are counted and skipped. Their extents
+    /// are downloaded again.
     ///
-    /// - Throws: `Problem` when there is no readable header of this version.
+    /// - Throws: `Problem` if there is no readable header of this format version.
     package init(reading bytes: [UInt8]) throws(Problem) {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[
             ...]
@@ -59,7 +59,7 @@ extension Manifest {
         }
     }
 
-    /// Takes a record in; `false` when it says something impossible.
+    /// Adds the content of a record; returns `false` if a value is impossible.
     private mutating func take(_ record: Record) -> Bool {
         guard record.finished ?? 0 >= 0 else { return false }
         publishing = record.publishing ?? publishing
@@ -76,7 +76,7 @@ extension Manifest {
         return true
     }
 
-    /// Whether a line ends in the checksum of what stands before it.
+    /// Returns whether a line ends in the checksum of the bytes before it.
     private static func isIntact(_ line: ArraySlice<UInt8>, seed: UInt32) -> Bool {
         let tail = 10
         guard line.count > tail else { return false }
@@ -84,11 +84,12 @@ extension Manifest {
         return Array(line.suffix(tail)) == Array("\(crc)\"}".utf8)
     }
 
-    /// Whether a manifest that was never written to its end may begin so: anything may be missing
-    /// of it, and after a power cut there may be zeros.
+    /// Returns whether `bytes` may be the start of a manifest whose writing was interrupted.
+    ///
+    /// Such a manifest may be cut off at any byte. After a power cut, it may contain zeros.
     static func mayBegin(with bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, first != 0 else { return true }
-        // The first of the header's members, by their names, that is there.
+        // The keys are sorted, and some are optional: one of these is the first.
         return ["{\"coding\":\"", "{\"etag\":\"", "{\"generation\":\""].contains { start in
             zip(start.utf8, bytes).allSatisfy(==)
         }

@@ -1,52 +1,54 @@
-// Manifest: what is written down of a download beside its file, and whether that still fits what is
-// offered now. The format, its reader and the decisions are pure; only `Journal` and `Manifest.read`
-// touch a file. It never knows where bytes come from, nor the part's data.
+// Manifest: the state of a download that is stored beside its file, and the decision whether it
+// still matches the server's offer. The format, its reader and the decisions are pure; only
+// `Journal`, `JournalRewrite` and `Manifest+File` access files. This folder knows neither the
+// source of the bytes nor the part's data.
 
 import Crypto
 
-/// What a sidecar manifest says.
+/// The content of a manifest file.
 ///
-/// Reading and writing it is pure; `docs/manifest.md` is its specification.
+/// Reading and writing the format is pure; `docs/manifest.md` is its specification.
 ///
 /// The file is JSON Lines. The first line is the header, every later one a record. Each line ends
-/// in a CRC-32 over the line before it, seeded with the generation, so that torn, foreign and stale
-/// lines are recognised and skipped.
+/// in a CRC-32 of the line before that field, seeded with the generation. The CRC-32 reveals torn,
+/// foreign and stale lines, which are skipped.
 package struct Manifest: Sendable {
     /// The format version that this code writes and reads.
     package static let version = 1
-    /// Longest manifest that is read, in bytes.
+    /// The length of the longest manifest that is read, in bytes.
     package static let longest = 64 << 20
 
     /// The first line.
     package var header: Header
-    /// What arrived, as far as the readable lines say.
+    /// The received extents according to the readable lines.
     ///
-    /// Not yet checked against the data.
+    /// They are not yet checked against the data.
     package var extents = ExtentMap()
-    /// The file that was about to be renamed when the manifest was last written to.
+    /// The file that was about to be renamed when the last record was written.
     package var publishing: FileIdentity?
-    /// The digest that the complete part had, when it was not the expected one.
+    /// The digest of the complete part if it differed from the expected one.
     package var rejected: String?
-    /// Size in bytes of the finished file that the manifest was kept for.
+    /// The size in bytes of the finished file for which the manifest was kept.
     ///
-    /// With it, the manifest is about the file itself, and not about a part.
+    /// If set, the manifest describes the finished file, not a part.
     package var finished: Int64?
-    /// Digests of the whole file, from `publishing` or `finished`.
+    /// The digests of the whole file, from a `publishing` or `finished` record.
     package var digests: [Digest] = []
-    /// Number of lines that were not readable, or not of this generation.
+    /// The number of lines that were unreadable or of another generation.
     package var damagedLines = 0
 
     /// The first line of a manifest.
     package struct Header: Codable, Sendable, Hashable {
-        /// Format version.
+        /// The format version.
         package var segget: Int
-        /// Random, 16 hexadecimal digits: one download from its start to its publishing.
+        /// 16 random hexadecimal digits that identify one download from its start until it is
+        /// published.
         package var generation: String
         /// The URL without credentials and query, for people.
         package var url: String
         /// SHA-256 of the generation and the full URL, in hexadecimal.
         package var urlHash: String
-        /// Size in bytes; absent when unknown.
+        /// The size in bytes; absent if unknown.
         package var size: Int64?
         /// `ETag` as sent.
         package var etag: String?
@@ -54,21 +56,26 @@ package struct Manifest: Sendable {
         package var lastModified: String?
         /// Whether `lastModified` is a strong validator.
         package var lastModifiedIsStrong: Bool
-        /// Content coding of the saved bytes; absent when they are the file's own.
+        /// The content coding of the saved bytes; absent if they are not encoded.
         package var coding: String?
-        /// Whether only a checksum holds the bytes together: they may be of servers that differ.
+        /// Whether only a checksum can verify the bytes, because different servers may have sent
+        /// them.
         package var needsChecksum: Bool?
         /// Digests that the whole file must have when it is published, as `algorithm:hex`.
         package var requiredDigests: [String]?
-        /// Whether the server served no ranges when it was asked last: nothing but one stream has
-        /// brought what is there.
+        /// Whether the server supported no ranges in the last run.
+        ///
+        /// The received bytes are then the start of a single response.
         package var isOneStream: Bool?
-        /// Whether a sample, and none of the validators, has shown that all that is there is of one version:
-        /// it is compared anew by every later run.
+        /// Whether a sample, and no validator, showed that all received bytes are of one version.
+        ///
+        /// Every later run compares a new sample.
         package var isSampled: Bool?
-        /// The URL that was given, hashed as in `urlHash`, where the part was begun under a new link in its place.
+        /// The hash of the URL that the caller gave, as in `urlHash`, if the part was begun with a
+        /// newer link to the same file.
         package var givenHash: String?
-        /// Where a redirect led to another server, without credentials; absent where that URL has a query.
+        /// The URL on another server to which a redirect led, without credentials; absent if it has
+        /// a query.
         package var mirror: String?
 
         package init(
@@ -88,7 +95,7 @@ package struct Manifest: Sendable {
             self.needsChecksum = needsChecksum ? true : nil
         }
 
-        /// Puts together what was read elsewhere.
+        /// Creates a header from values of another source, such as another program's control file.
         init(generation: String, url: String, urlHash: String, identity: RemoteIdentity) {
             segget = Manifest.version
             self.generation = generation
@@ -113,19 +120,21 @@ package struct Manifest: Sendable {
             (requiredDigests ?? []).compactMap { try? Digest(parsing: $0) }
         }
 
-        /// Has the whole file have these digests too when it is published.
+        /// Adds digests that the whole file must have when it is published.
         mutating func require(_ digests: [Digest]) {
             let all = (required + digests).distinct
             requiredDigests = all.isEmpty ? nil : all.map(\.description)
         }
 
-        /// Whether the manifest was begun for exactly this URL, or for a new link in its place.
+        /// Returns whether the manifest was begun for exactly this URL, or for a newer link that
+        /// replaced it.
         package func belongs(to fullURL: String) -> Bool {
             isFor(fullURL: fullURL)
                 || givenHash == Self.hash(of: fullURL, generation: generation)
         }
 
-        /// The same for the URL that was given, by which a later run knows the finished file.
+        /// The header for the URL that the caller gave, by which a later run finds the finished
+        /// file.
         var given: Self {
             guard let givenHash else { return self }
             var copy = self
@@ -133,14 +142,14 @@ package struct Manifest: Sendable {
             return copy
         }
 
-        /// Notes the URL that was given, and is not the one that the part is begun with.
+        /// Records the hash of the URL that the caller gave, if the part is begun with another one.
         mutating func note(given fullURL: String) {
             givenHash = Self.hash(of: fullURL, generation: generation)
         }
 
-        /// Has the part belong to another URL, which offers the same file.
+        /// Assigns the part to another URL of the same file.
         ///
-        /// What only a checksum holds together stays without validators.
+        /// If only a checksum can verify the bytes, the header remains without validators.
         mutating func move(
             to url: String, fullURL: String, _ landing: LandingPlace?, _ identity: RemoteIdentity
         ) {
@@ -150,7 +159,7 @@ package struct Manifest: Sendable {
             lead(to: landing, identity)
         }
 
-        /// Notes where a redirect leads now, and the version that is there.
+        /// Records the redirect's current target and the version that it offers.
         mutating func lead(to landing: LandingPlace?, _ identity: RemoteIdentity) {
             mirror = landing?.stored
             guard needsChecksum != true else { return }
@@ -159,12 +168,14 @@ package struct Manifest: Sendable {
             lastModifiedIsStrong = identity.lastModifiedIsStrong
         }
 
-        /// Whether the manifest was begun for exactly this URL, query and credentials included.
+        /// Returns whether the manifest was begun for exactly this URL, including query and
+        /// credentials.
         package func isFor(fullURL: String) -> Bool {
             urlHash == Self.hash(of: fullURL, generation: generation)
         }
 
-        /// Whether its texts may be sent: a line break in a validator would be one in a request.
+        /// Whether no field has a line break, which would end a header field if it were sent in a
+        /// request.
         var hasNoBreaks: Bool {
             [generation, url, urlHash, givenHash, etag, lastModified, mirror].allSatisfy {
                 $0?.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 } ?? true
@@ -176,18 +187,20 @@ package struct Manifest: Sendable {
         }
     }
 
-    /// One line after the header: exactly one of its members is there; with some the digests, and the
-    /// extents with `rejected`.
+    /// One line after the header.
+    ///
+    /// A record has exactly one kind of content. Only `publishing` and `finished` may have digests,
+    /// and only `rejected` may have extents.
     package struct Record: Codable, Sendable {
-        /// What arrived: offset, length and CRC-32 of each extent.
+        /// The received extents: offset, length and CRC-32 of each.
         package var extents: [[Int64]]?
-        /// The part is complete and verified and is about to be renamed.
+        /// The identity of the part that is complete and verified, and about to be renamed.
         package var publishing: FileIdentity?
-        /// The part was complete, and had this digest in place of the expected one.
+        /// The digest of the complete part, which differed from the expected one.
         package var rejected: String?
-        /// The file of this size in bytes is finished and has its name: the manifest was kept.
+        /// The size in bytes of the finished file for which the manifest was kept.
         package var finished: Int64?
-        /// With `publishing` and `finished`: digests of the whole file, as `algorithm:hex`.
+        /// The digests of the whole file as `algorithm:hex`, with `publishing` and `finished` only.
         package var digests: [String]?
 
         package init(extents: some Sequence<Extent>) {
@@ -204,8 +217,10 @@ package struct Manifest: Sendable {
         package init(rejected: String) { self.rejected = rejected }
     }
 
-    /// The same for a part that only a checksum continues: nothing that a server has said vouches for
-    /// all of its bytes any more.
+    /// A copy for a part that only a checksum can verify.
+    ///
+    /// The copy has no validators and no required digests, because none of them covers all bytes of
+    /// the part.
     var heldByChecksum: Manifest {
         var copy = self
         copy.header.etag = nil
@@ -218,9 +233,9 @@ package struct Manifest: Sendable {
 
     /// Why a manifest cannot be read.
     package enum Problem: Error, Hashable {
-        /// There is no readable header. `isOurs`: it looks like one of segget's all the same.
+        /// There is no readable header. `isOurs` is set if the file still looks like a manifest.
         case unreadable(isOurs: Bool)
-        /// It is of another format version.
+        /// The manifest has this other format version.
         case version(Int)
     }
 }

@@ -1,27 +1,29 @@
-/// What it means for a part that its file has several URLs.
+/// The effect of several URLs for one file on its part.
 package struct Mirroring: Sendable {
     /// Further full URLs of the same file.
     package var otherURLs: [String] = []
-    /// Whether bytes of servers may be mixed that only the caller's checksum holds together.
+    /// Whether the part may contain bytes of different servers that only the caller's checksum
+    /// verifies.
     ///
-    /// The manifest then states no validators: a later run without the checksum must not take any
-    /// server's word for all of the bytes.
+    /// The manifest then has no validators. A later run without the checksum must not accept the
+    /// bytes because one server's validator matches.
     package var isHeldByChecksum = false
-    /// The bytes of an earlier attempt that may be kept; `nil` for all.
+    /// The bytes of an earlier attempt that may be kept; `nil` means all.
     package var keeps: RangeSet?
 
     package init() {}
 
-    /// The identity to write down for `identity`.
+    /// Returns the identity to record in the manifest instead of `identity`.
     func recorded(_ identity: RemoteIdentity) -> RemoteIdentity {
         isHeldByChecksum ? RemoteIdentity(size: identity.size) : identity
     }
 
-    /// The manifest to go on with: without what must not be kept, nor said any more.
+    /// Returns the manifest with which the download continues: without discarded extents and
+    /// without validators that no longer apply.
     func continued(_ manifest: Manifest) -> Manifest {
         var manifest = isHeldByChecksum ? manifest.heldByChecksum : manifest
         guard let keeps else { return manifest }
-        // They were promised of bytes that are thrown away.
+        // The digests were stated for bytes that are discarded.
         manifest.header.requiredDigests = nil
         let kept = manifest.extents.extents.filter { keeps.contains($0.range) }
         manifest.extents = kept.reduce(into: ExtentMap()) { $0.add($1) }

@@ -1,36 +1,37 @@
-/// The names that segget uses beside a destination while it puts the file together.
+/// The names of the files that segget creates beside a destination during a download.
 ///
-/// Pure; the one place that knows the suffixes.
+/// Pure. All suffixes are defined here.
 package struct PartNames: Sendable, Hashable {
-    /// What the part has behind the destination's name.
+    /// The suffix of the part.
     package static let partSuffix = ".part"
-    /// What the manifest has behind it.
+    /// The suffix of the manifest.
     package static let manifestSuffix = ".segget"
-    /// What a manifest has behind it that is written anew and not in its place yet.
+    /// The suffix of a rewritten manifest until it is renamed.
     package static let rewriteSuffix = manifestSuffix + "~"
-    /// What a lock file has behind it, where flock(2) does not work.
+    /// The suffix of the lock file, which replaces flock(2) where that is not supported.
     package static let lockSuffix = manifestSuffix + "-lock"
-    /// All that a download may have; a lock file never stands there without a part.
+    /// The suffixes of a download's files, except the lock file, which never exists without a part.
     package static let suffixes = [partSuffix, manifestSuffix, rewriteSuffix]
 
-    /// Name of the finished file.
+    /// The name of the finished file.
     package let destination: String
-    /// Name of the file that the bytes are written to.
+    /// The name of the file that receives the bytes.
     package var part: String { destination + Self.partSuffix }
-    /// Name of the manifest.
+    /// The name of the manifest.
     package var manifest: String { destination + Self.manifestSuffix }
-    /// Name of the manifest that will take the manifest's place.
+    /// The temporary name of a rewritten manifest.
     package var rewrite: String { destination + Self.rewriteSuffix }
 
-    /// Name of the lock file, where there is one.
+    /// The name of the lock file.
     package var lock: String { destination + Self.lockSuffix }
-    /// Name of the file that a run makes while it removes the lock file of a run that has gone.
+    /// The name of the file that a run creates while it removes the lock file of a process that no
+    /// longer exists.
     package var lockRemoval: String { lock + "~" }
 
-    /// The names beside `destination`.
+    /// Creates the names beside `destination`.
     package init(_ destination: String) { self.destination = destination }
 
-    /// The names beside the destination of the part at `part`.
+    /// Creates the names that belong to the part named `part`.
     init(part: String) {
         self.init(
             part.hasSuffix(Self.partSuffix)

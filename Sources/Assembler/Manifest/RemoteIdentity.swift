@@ -1,28 +1,29 @@
-/// What distinguishes one version of a remote file from another.
+/// The properties that distinguish one version of a remote file from another.
 public struct RemoteIdentity: Sendable, Hashable {
-    /// Length of the representation in bytes, `nil` when unknown.
+    /// The length of the representation in bytes; `nil` if unknown.
     public var size: Int64?
     /// The `ETag` field as sent, weak ones included (RFC 9110 §8.8.3).
     public var etag: String?
     /// The `Last-Modified` field as sent (RFC 9110 §8.8.2).
     public var lastModified: String?
-    /// Whether `lastModified` is a strong validator by RFC 9110 §8.8.2.2: at least a second older
-    /// than the `Date` of the reply that brought it.
+    /// Whether `lastModified` is a strong validator by RFC 9110 §8.8.2.2.
+    ///
+    /// It is strong if it is at least one second older than the `Date` of the same response.
     public var lastModifiedIsStrong: Bool
-    /// The content coding in which the bytes are saved, in lower case (RFC 9110 §8.4); `nil` when they are
-    /// the file's own.
+    /// The content coding of the saved bytes, in lower case (RFC 9110 §8.4); `nil` if they are not
+    /// encoded.
     public var coding: String?
-    /// What of this only `HEAD` states: replies to `GET` leave it out.
+    /// The validators that only responses to `HEAD` contain.
     public var headOnly: HeadOnly = []
-    /// What of this proves nothing, although its form is that of a strong validator.
+    /// The validators that do not distinguish versions although they look strong.
     public private(set) var blank: Blank = []
 
-    /// Fields that only `HEAD` states.
+    /// The validators that only responses to `HEAD` contain.
     public struct HeadOnly: OptionSet, Sendable, Hashable {
         /// A bit for each field.
         public let rawValue: Int
 
-        /// Makes a set of these bits.
+        /// Creates a set of these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// `ETag`.
@@ -31,7 +32,7 @@ public struct RemoteIdentity: Sendable, Hashable {
         public static let lastModified = HeadOnly(rawValue: 2)
     }
 
-    /// Makes an identity from what a reply said.
+    /// Creates an identity from the fields of a response.
     public init(
         size: Int64?, etag: String? = nil, lastModified: String? = nil,
         lastModifiedIsStrong: Bool = false, coding: String? = nil
@@ -43,24 +44,22 @@ public struct RemoteIdentity: Sendable, Hashable {
         self.lastModifiedIsStrong = lastModifiedIsStrong && lastModified != nil
     }
 
-    /// Has validators count for no more than weak ones.
+    /// Marks validators as blank, so that they count as weak.
     package mutating func distrust(_ validators: Blank) {
         blank.formUnion(validators)
         if blank.contains(.lastModified) { lastModifiedIsStrong = false }
     }
 
-    /// The entity tag, when it is a strong one that proves something; not several in one field (RFC 9110
-    /// §8.8.3).
+    /// The entity tag if it is strong, not blank, and a single one (RFC 9110 §8.8.3).
     public var strongETag: String? {
         guard let etag, !blank.contains(.etag), Self.isQuoted(etag) else { return nil }
         return etag
     }
 
-    /// The entity tag as a condition may carry it, weak or strong; `nil` for one that is malformed, as
-    /// one without quotes is.
+    /// The entity tag, strong or weak, in the form that a conditional request requires.
     ///
-    /// A malformed tag proves nothing and is sent to nobody. That it differs shows another version
-    /// all the same, as with a weak one.
+    /// A malformed tag, for example one without quotes, yields `nil`. Such a tag is never sent and
+    /// proves nothing. A difference still shows another version, as with a weak tag.
     public var wellFormedETag: String? {
         guard let etag, Self.isQuoted(etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...]) else {
             return nil
@@ -68,41 +67,43 @@ public struct RemoteIdentity: Sendable, Hashable {
         return etag
     }
 
-    /// Whether a text is one opaque tag in quotes (RFC 9110 §8.8.3).
+    /// Returns whether a text is one opaque tag in quotes (RFC 9110 §8.8.3).
     private static func isQuoted(_ text: some StringProtocol) -> Bool {
         text.hasPrefix("\"") && text.hasSuffix("\"")
             && text.utf8.count(where: { $0 == UInt8(ascii: "\"") }) == 2
     }
 
-    /// Whether both are known by the same strong entity tag, and by no different date: all that one
-    /// server's validators can say of another URL's file.
+    /// Returns whether both have the same strong entity tag, and no different dates.
+    ///
+    /// Validators cannot show more than that for files of two URLs.
     package func hasSameStrongETag(as other: RemoteIdentity) -> Bool {
         let dates = [lastModified, other.lastModified].compactMap { $0 }
         return strongETag != nil && strongETag == other.strongETag && Set(dates).count < 2
     }
 
-    /// Whether both have the same strong tag and size, and dates that differ.
+    /// Returns whether both have the same strong tag and size, but different dates.
     ///
-    /// That proves neither: servers of a cluster may differ in the date, and some servers compute a
-    /// file's tag once and do not notice that it changed. A sample of the bytes shows it.
+    /// This is ambiguous. Servers of a cluster may differ in the date; other servers compute a
+    /// file's tag once and miss its changes. Only a sample of the bytes can decide.
     public func isDoubted(by offered: RemoteIdentity) -> Bool {
         guard let mine = lastModified, let theirs = offered.lastModified else { return false }
         return strongETag != nil && strongETag == offered.strongETag && size == offered.size
             && mine != theirs
     }
 
-    /// The validator that proves the version: a strong entity tag, else a strong date.
+    /// The validator that identifies the version: a strong entity tag, otherwise a strong date.
     public var strongValidator: String? {
         strongETag ?? (lastModifiedIsStrong ? lastModified : nil)
     }
 
-    /// The value for `If-Range` (RFC 9110 §13.1.5): nothing that a reply to `GET` would not state.
+    /// The value for `If-Range` (RFC 9110 §13.1.5); excludes validators that responses to `GET`
+    /// omit.
     package var ifRange: String? {
         if !headOnly.contains(.etag), let strongETag { return strongETag }
         return lastModifiedIsStrong && !headOnly.contains(.lastModified) ? lastModified : nil
     }
 
-    /// Adds what `HEAD` said of the same version, and a reply to `GET` left out.
+    /// Adds validators from a `HEAD` response of the same version that the `GET` response omitted.
     package mutating func remember(_ said: RemoteIdentity) {
         guard said.size == nil || size == nil || said.size == size, said.coding == coding,
             etag == nil || said.etag == nil || etag == said.etag,
@@ -120,16 +121,17 @@ public struct RemoteIdentity: Sendable, Hashable {
         }
     }
 
-    /// What identifies the version, in a word: `etag`, `last-modified` or `none`.
+    /// The kind of the strong validator: `etag`, `last-modified` or `none`.
     public var kind: String {
         if strongETag != nil { return "etag" }
         return lastModifiedIsStrong ? "last-modified" : "none"
     }
 
-    /// Why bytes of this version may not be continued with bytes of `offered`; `nil` when a strong
-    /// validator proves that both are the same version.
+    /// Returns why bytes of this version may not be continued with bytes of `offered`.
+    ///
+    /// The result is `nil` if a strong validator shows that both are the same version.
     public func obstacle(toContinuingWith offered: RemoteIdentity) -> StartOverReason? {
-        // Without a size on either side nothing can be fetched by ranges.
+        // Without a size on either side, ranges cannot be requested.
         guard size != nil || offered.size != nil else { return .noRanges }
         guard let size, size == offered.size else {
             return .sizeChanged(was: size, now: offered.size)
@@ -140,7 +142,7 @@ public struct RemoteIdentity: Sendable, Hashable {
         guard coding == offered.coding else {
             return .codingChanged(was: coding, now: offered.coding)
         }
-        // A strong tag decides alone (RFC 9110 §8.8.1, §13.1.5) unless the date contradicts it.
+        // A strong tag is sufficient (RFC 9110 §8.8.1, §13.1.5) unless the dates contradict it.
         if strongETag != nil, offered.strongETag != nil, !isDoubted(by: offered) { return nil }
         if let mine = lastModified, let theirs = offered.lastModified, mine != theirs {
             return .lastModifiedChanged(was: mine, now: theirs)

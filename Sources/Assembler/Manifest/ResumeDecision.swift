@@ -1,46 +1,49 @@
-/// What to do with what an earlier run left at the part's and the manifest's names.
+/// The decision whether a run continues the part of an earlier run.
 ///
 /// Pure.
 package enum ResumeDecision: Sendable {
-    /// Nothing was left: begin.
+    /// There is no earlier part to continue; start without a report.
     case begin
-    /// Continue; every extent is still to be checked against the data.
+    /// Continue. Every extent must still be checked against the data.
     case resume(Manifest)
-    /// What was left cannot be continued: begin again, and say why.
+    /// The earlier part cannot be continued. Start over, and report the reason.
     case startOver(StartOverReason)
-    /// What stands at this path is not known to be segget's.
+    /// The file at this path is not known to be segget's, and must not be overwritten.
     case refuse(path: String)
 
-    /// What is known when deciding.
+    /// The facts on which the decision is based.
     package struct Situation {
-        /// The manifest, `nil` when there is none.
+        /// The manifest; `nil` if there is none.
         package var manifest: Result<Manifest, Manifest.Problem>?
-        /// Length of the part in bytes, `nil` when there is none.
+        /// The length of the part in bytes; `nil` if there is none.
         package var partSize: Int64?
-        /// What the server offers now.
+        /// The version that the server offers now.
         package var offered: RemoteIdentity
-        /// The full URL, with query.
+        /// The full URL, including the query.
         package var fullURL: String
         /// The URL without credentials and query.
         package var url: String
         /// Whether the server serves ranges.
         package var servesRanges: Bool
-        /// The `--checksum` that will prove the whole file.
+        /// The `--checksum` that will verify the whole file.
         package var checksum: Digest?
-        /// Whether the caller wants to continue.
+        /// Whether the caller wants to resume.
         package var wantsResume: Bool
-        /// Whether the caller allows what stands there to be replaced.
+        /// Whether the caller allows existing files to be overwritten.
         package var mayOverwrite: Bool
-        /// Further full URLs that the caller gave for the same file.
+        /// Other full URLs that the caller gave for the same file.
         package var otherURLs: [String]
-        /// The generation of a part of which a sample was found to be what the server sends, and
-        /// which the caller wants to continue although nothing proves that it is the same file.
+        /// The generation of a part of which a sample matched the server's bytes.
+        ///
+        /// It is set if the caller wants to continue that part although no validator identifies the
+        /// version.
         package var sampled: String?
-        /// Whether the URL is a new link to the same file, whatever URL has begun the part.
+        /// Whether the URL is a new link to the same file, regardless of the URL with which the
+        /// part was begun.
         package var isNewLink: Bool
-        /// The digests that the server advertises, which the whole file will be compared with.
+        /// The digests that the server advertises and that will verify the whole file.
         package var advertised: [Digest]
-        /// Where a redirect has led; `nil` where the URL's own server offers the file.
+        /// The redirect's target on another server; `nil` if the URL's own server offers the file.
         package var landing: LandingPlace?
 
         package init(
@@ -68,7 +71,7 @@ package enum ResumeDecision: Sendable {
 
         var hasChecksum: Bool { checksum != nil }
 
-        /// The same for a caller who expects no digest.
+        /// A copy for a caller without a checksum.
         var withoutChecksum: Situation {
             var copy = self
             copy.checksum = nil
@@ -76,7 +79,7 @@ package enum ResumeDecision: Sendable {
         }
     }
 
-    /// Decides; each condition for resuming that does not hold has its own reason.
+    /// Makes the decision; each condition that prevents resuming has its own reason.
     package init(_ now: Situation, partPath: String, manifestPath: String) {
         let isPartEmpty = (now.partSize ?? 0) == 0
         switch now.manifest {
@@ -93,14 +96,14 @@ package enum ResumeDecision: Sendable {
             self = isOurs ? .startOver(.manifestUnreadable) : .refuse(path: manifestPath)
         case .success(let manifest):
             if manifest.finished != nil, now.partSize == nil {
-                // Kept for the finished file, not left by an earlier run.
+                // The manifest describes the finished file, not an interrupted download.
                 self = .begin
             } else if let reason = Self.obstacle(manifest, now) {
-                // Where nothing is lost there is nothing to report.
+                // If nothing is lost, there is nothing to report.
                 let isEmpty = manifest.extents.extents.isEmpty && manifest.rejected == nil
                 self = isEmpty ? .begin : .startOver(reason)
             } else if Self.obstacle(manifest, now.withoutChecksum) != nil {
-                // Its bytes may be of several files until the checksum has been compared.
+                // Until the checksum is verified, the bytes may be of several files.
                 self = .resume(manifest.heldByChecksum)
             } else {
                 self = .resume(manifest)
@@ -110,7 +113,8 @@ package enum ResumeDecision: Sendable {
 
     private static func obstacle(_ manifest: Manifest, _ now: Situation) -> StartOverReason? {
         guard now.wantsResume else { return .notWanted }
-        // The digest that it had may be the right one after all: it is computed anew in the end.
+        // The rejected digest may be the expected one after all. The digest is computed again at
+        // the end.
         guard manifest.rejected == nil || manifest.rejected == now.checksum?.description else {
             return .rejected
         }
@@ -127,8 +131,10 @@ package enum ResumeDecision: Sendable {
         return Self.obstacle(manifest.header, now)
     }
 
-    /// What of the version speaks against continuing it; equal validators do not prove what only a sample
-    /// held together, whoever sends them.
+    /// Returns why the offered version cannot be continued.
+    ///
+    /// If only a sample showed that the part is of one version, equal validators are not
+    /// sufficient: the sample must match again.
     private static func obstacleOfVersion(
         _ header: Manifest.Header, _ now: Situation
     ) -> StartOverReason? {
@@ -137,7 +143,7 @@ package enum ResumeDecision: Sendable {
         return obstacle ?? .noValidator
     }
 
-    /// Why bytes of the file that `header` is about cannot be continued with what is offered now.
+    /// Returns why the file of `header` cannot be continued with the current offer.
     static func obstacle(_ header: Manifest.Header, _ now: Situation) -> StartOverReason? {
         if header.isFor(fullURL: now.fullURL), header.isSameServer(now.landing) != .yes {
             return obstacleOfOtherServer(header, now)
@@ -151,18 +157,18 @@ package enum ResumeDecision: Sendable {
         }
         guard now.servesRanges else { return .noRanges }
         guard !header.isFor(fullURL: now.fullURL) else { return nil }
-        // Another query may be a fresh signature for the same file; a strong entity tag or the
-        // checksum must say so. Another path is another resource, whose tags may be equal by chance:
-        // many servers make them of size and time.
+        // Another query may be a new signature for the same file; a strong entity tag or the
+        // checksum must confirm that. Another path is another resource, whose tag may be equal by
+        // chance, since many servers compute tags from size and time.
         let isSameResource =
             header.url == now.url && header.identity.hasSameStrongETag(as: now.offered)
         return isSameResource || now.hasChecksum ? nil : .urlChanged
     }
 
-    /// Why what was begun with another link cannot be continued with this one.
+    /// Returns why a part that was begun with another link cannot be continued with this one.
     ///
-    /// Validators of two servers need not be equal where a digest or a sample decides. Tags of one resource
-    /// are comparable: where they differ, a sample does not outweigh them.
+    /// Validators of two servers may differ if a digest or a sample decides. Tags of the same
+    /// resource are comparable: if they differ, a matching sample does not outweigh that.
     private static func obstacleOfNewLink(
         _ header: Manifest.Header, _ now: Situation
     ) -> StartOverReason? {
@@ -172,7 +178,7 @@ package enum ResumeDecision: Sendable {
             return obstacle ?? .noRanges
         }
         guard now.servesRanges else { return .noRanges }
-        // What cannot become the whole file that is expected is not begun.
+        // Two different digests of one algorithm can never both match, so do not continue.
         let digests = (now.advertised + (now.checksum.map { [$0] } ?? header.required)).distinct
         guard Set(digests.map(\.algorithm)).count == digests.count else { return .urlChanged }
         if now.hasChecksum { return nil }
@@ -187,17 +193,19 @@ package enum ResumeDecision: Sendable {
         return isShown ? nil : obstacle ?? .noValidator
     }
 
-    /// Whether a sample may stand in for a validator: not where bytes of several servers are held
-    /// together by a checksum, as it would only speak for those that it was taken from.
+    /// Returns whether a matching sample replaces a validator.
+    ///
+    /// A sample only covers the bytes that one server sent. If only a checksum can verify a part
+    /// with bytes of several servers, a sample is not sufficient.
     private static func isSampled(_ header: Manifest.Header, _ now: Situation) -> Bool {
         now.sampled == header.generation && header.needsChecksum != true
     }
 
-    /// Why what was begun with the server that a redirect led to cannot be continued with the one that it
-    /// leads to now.
+    /// Returns why a part cannot be continued if the redirect now leads to another server.
     ///
-    /// Their tags do not compare: other programs make them. A digest decides in the end; where none does, the
-    /// same strong date, and a sample besides.
+    /// Tags of different servers are not comparable, since different programs compute them. A
+    /// digest that is verified at the end decides. Without one, a sample must match and the dates
+    /// must not differ.
     private static func obstacleOfOtherServer(
         _ header: Manifest.Header, _ now: Situation
     ) -> StartOverReason? {
@@ -213,7 +221,7 @@ package enum ResumeDecision: Sendable {
         if now.hasChecksum { return nil }
         if isStated(header, now) { return changeOfDigest(header, now) }
         if header.isSameServer(now.landing) == .unknown {
-            // It may well be the same one.
+            // It may still be the same server.
             let obstacle = obstacleOfVersion(header, now)
             return obstacle == .noValidator && isSampled(header, now) ? nil : obstacle
         }
@@ -223,17 +231,18 @@ package enum ResumeDecision: Sendable {
         return isSampled(header, now) ? nil : .otherServer
     }
 
-    /// Whether a digest is stated that the whole file is compared with in the end: by the server, or written
-    /// down when the part was begun.
+    /// Returns whether a known digest will verify the whole file at the end: one that the server
+    /// advertises, or one that the manifest requires.
     ///
-    /// Not where only a checksum of the caller's holds the bytes together, nor where a sample was to show
-    /// anew that they are of one version.
+    /// The digest is not sufficient if only the caller's checksum can verify the part, nor if a new
+    /// sample must show that its bytes are of one version.
     private static func isStated(_ header: Manifest.Header, _ now: Situation) -> Bool {
         header.needsChecksum != true && header.isSampled != true
             && !(now.advertised.isEmpty && header.required.isEmpty)
     }
 
-    /// How the digest that the server states differs from the one that it stated when the part was begun.
+    /// Returns how an advertised digest differs from the one that was required when the part was
+    /// begun.
     private static func changeOfDigest(
         _ header: Manifest.Header, _ now: Situation
     ) -> StartOverReason? {
@@ -244,10 +253,10 @@ package enum ResumeDecision: Sendable {
         return nil
     }
 
-    /// Why what was begun with one mirror cannot be continued with another one.
+    /// Returns why a part that was begun with one mirror cannot be continued with another.
     ///
-    /// Validators of two servers need not be equal where a checksum decides; where none does, a strong
-    /// entity tag has to be.
+    /// Validators of two servers may differ if a checksum decides. Without a checksum, both must
+    /// have the same strong entity tag.
     private static func obstacleOfMirror(
         _ begun: RemoteIdentity, _ now: Situation, _ obstacle: StartOverReason?
     ) -> StartOverReason? {

@@ -1,11 +1,11 @@
 extension ResumeDecision {
-    /// What a later run of the same command brings along.
+    /// The options of a later run of the same command that affect resuming.
     package struct NextRun {
-        /// Whether it wants to continue.
+        /// Whether the run wants to resume.
         package var wantsResume: Bool
-        /// Whether a digest of the caller's proves the whole file.
+        /// Whether the caller's checksum verifies the whole file.
         package var hasChecksum: Bool
-        /// Whether a sample may stand in for a validator.
+        /// Whether a matching sample replaces a validator.
         package var acceptsSample: Bool
 
         package init(wantsResume: Bool, hasChecksum: Bool, acceptsSample: Bool) {
@@ -15,25 +15,26 @@ extension ResumeDecision {
         }
     }
 
-    /// Why a later run of the same command starts over, as far as it can be known now: if the server then
-    /// offers what it has offered.
+    /// Returns why a later run of the same command would start over if the server's offer stays the
+    /// same.
     ///
     /// Pure.
     ///
     /// - Parameters:
-    ///   - header: What the part was begun for.
-    ///   - offered: What the server has offered, with the validators that prove nothing marked.
+    ///   - header: The header of the part's manifest.
+    ///   - offered: The version that the server offers; validators that prove nothing are marked as
+    ///     blank.
     ///   - servesRanges: Whether the server serves ranges.
-    ///   - next: The later run.
-    /// - Returns: The reason; `nil` where it continues.
+    ///   - next: The options of the later run.
+    /// - Returns: The reason; `nil` if the run would continue.
     package static func obstacle(
         toContinuing header: Manifest.Header, offered: RemoteIdentity, servesRanges: Bool,
         by next: NextRun
     ) -> StartOverReason? {
-        // No proof helps where the rest cannot be requested.
+        // Without ranges, the remaining bytes cannot be requested.
         guard servesRanges else { return .noRanges }
         let obstacle = header.identity.obstacle(toContinuingWith: offered)
-        // Once a sample held the bytes together, each later run compares one.
+        // If the part already depends on a sample, each later run compares one.
         let isSampled = next.acceptsSample || header.isSampled == true
         let isHeldByChecksum = header.needsChecksum == true
         let isProven =

@@ -1,12 +1,14 @@
-/// Hashes a file behind the front of what has arrived, on a thread of its own, while the rest is
-/// still being fetched: the bytes come from the page cache, and no second pass is needed.
+/// Hashes a file on a separate thread during the download.
+///
+/// It reads the bytes that have arrived without a gap. They are still in the page cache, and no
+/// second pass over the file is needed.
 final class DigestFollower: Sendable {
     private struct State: Sendable {
-        /// Bytes 0..<front may be hashed.
+        /// The end of the contiguous bytes from 0 that may be hashed.
         var front: Int64 = 0
-        /// Bytes 0..<position have been hashed.
+        /// The end of the bytes from 0 that have been hashed.
         var position: Int64 = 0
-        /// Length of the file, once it is known that no more will come.
+        /// The length of the file, once all of it has arrived.
         var end: Int64?
         var stop = false
         var outcome: Result<[Digest], AssemblyError>?
@@ -16,7 +18,7 @@ final class DigestFollower: Sendable {
     private let file: PartialFile
     private let thread: OwnedThread
 
-    /// Starts hashing `file`; `nil` when none of the algorithms needs its bytes.
+    /// Starts hashing `file`; fails if none of the algorithms needs the file's bytes.
     init?(
         file: PartialFile, algorithms: Set<DigestAlgorithm>, diskPriority: DiskPriority = .normal
     ) {
@@ -31,21 +33,21 @@ final class DigestFollower: Sendable {
         }
     }
 
-    /// Lets the digest go on up to `front`, which never goes back.
+    /// Allows hashing up to `front`, which never decreases.
     func advance(to front: Int64) { monitor.withLock { $0.front = front } }
 
-    /// Bytes before this have been hashed, and are not read again; any thread may ask.
+    /// The end of the bytes that have been hashed and are not read again; any thread may read this.
     var position: Int64 { monitor.withLock { $0.position } }
 
-    /// Ends the thread without a result; any thread may call this.
+    /// Stops the thread without a result; any thread may call this.
     func interrupt() { monitor.withLock { $0.stop = true } }
 
-    /// Waits for the thread's end.
+    /// Waits until the thread has ended.
     func join() { thread.join() }
 
     /// Waits until all `size` bytes are hashed.
     ///
-    /// - Returns: The digests, or `nil` when `interrupt` was called.
+    /// - Returns: The digests, or `nil` after `interrupt`.
     func finish(size: Int64) throws(AssemblyError) -> [Digest]? {
         monitor.withLock {
             $0.front = size

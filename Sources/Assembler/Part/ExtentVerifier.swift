@@ -1,10 +1,11 @@
-/// Checks an earlier run's extents against the data on the disk, on a thread of its own, while the
-/// network already works on what is missing.
+/// Checks an earlier run's extents against the data on the disk.
+///
+/// The check runs on a separate thread while the missing bytes are downloaded.
 final class ExtentVerifier: Sendable {
     private let stopped = Monitor(false)
     private let thread: OwnedThread
 
-    /// Starts checking; `report` is called on the thread, once for each extent, with the outcome.
+    /// Starts checking; the thread calls `report` once for each extent, with the result.
     init(
         file: PartialFile, extents: [Extent], diskPriority: DiskPriority = .normal,
         report: @escaping @Sendable (Extent, _ isIntact: Bool) -> Void
@@ -18,7 +19,7 @@ final class ExtentVerifier: Sendable {
         }
     }
 
-    /// Stops after the extent under way and waits for the thread's end.
+    /// Stops after the current extent and waits until the thread has ended.
     func stop() {
         stopped.withLock { $0 = true }
         thread.join()

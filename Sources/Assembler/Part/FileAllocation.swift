@@ -1,15 +1,17 @@
-/// How the space of a part is provided for before its data arrives.
+/// How disk space for the part is allocated before its data arrives.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum FileAllocation: String, Sendable, Hashable, CaseIterable, Codable {
-    /// As `falloc`; in memory (tmpfs), where reserving takes about as long as writing, as `trunc`.
+    /// As `falloc`; but as `trunc` in memory (tmpfs), where reserving takes about as long as
+    /// writing.
     case auto
-    /// The space is reserved (fallocate(2)), so that the disk cannot run full midway; where the file
-    /// system cannot do that, as `trunc`.
+    /// Reserve the space (fallocate(2)), so that the disk cannot become full during the download.
+    ///
+    /// Where the file system does not support that, as `trunc`.
     case falloc
-    /// The part gets its final length at once, without space (ftruncate(2)).
+    /// Set the final length without allocating space (ftruncate(2)).
     case trunc
-    /// The part grows as it is written.
+    /// Let the part grow as data is written.
     case none
 }

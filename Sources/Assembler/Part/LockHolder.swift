@@ -1,16 +1,16 @@
 import Glibc
 
-/// The process that holds a lock file, as it describes itself in that file.
+/// The process that created a lock file, as it describes itself in that file.
 package struct LockHolder: Sendable, Hashable {
-    /// Name of the machine, as uname(2) reports it.
+    /// The name of the machine, as gethostname(2) reports it.
     package var host: String
-    /// Which boot of the machine, from `/proc/sys/kernel/random/boot_id`; empty where that is unknown.
+    /// The boot ID from `/proc/sys/kernel/random/boot_id`; empty if unknown.
     package var boot: String
-    /// Which PID namespace, as the link `/proc/self/ns/pid` names it; empty where that is unknown.
+    /// The PID namespace, as the link `/proc/self/ns/pid` names it; empty if unknown.
     package var namespace: String
-    /// The process in that namespace.
+    /// The PID of the process in that namespace.
     package var pid: Int32
-    /// When the process started, in clock ticks since the boot; `nil` where that is unknown.
+    /// The start time of the process, in clock ticks since the boot; `nil` if unknown.
     package var started: UInt64?
 
     package init(host: String, boot: String, namespace: String, pid: Int32, started: UInt64?) {
@@ -18,13 +18,13 @@ package struct LockHolder: Sendable, Hashable {
         (self.pid, self.started) = (pid, started)
     }
 
-    /// The lines of a lock file: a key, `=`, a value and a line feed, each.
+    /// The text of the lock file; each line is a key, `=`, a value and a line feed.
     package var text: String {
         "segget_lock=1\nhost=\(host)\nboot=\(boot)\nnamespace=\(namespace)\npid=\(pid)\n"
             + "started=\(started.map { "\($0)" } ?? "")\nend\n"
     }
 
-    /// Reads the text of a lock file; `nil` unless it is whole.
+    /// Parses the text of a lock file; fails if the text is incomplete.
     package init?(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 8, lines[6] == "end", lines[7].isEmpty else { return nil }
@@ -43,29 +43,30 @@ package struct LockHolder: Sendable, Hashable {
 
 /// Whether a process exists.
 package enum ProcessLife: Sendable, Hashable {
-    /// There is none of that PID.
+    /// No process has that PID.
     case none
-    /// It exists, and started at this time, in clock ticks since the boot; `nil` where that is unknown.
+    /// The process exists, and started at this time in clock ticks since the boot; `nil` if
+    /// unknown.
     case since(UInt64?)
 }
 
-/// What a lock file that exists means for a process that wants the lock.
+/// The effect of an existing lock file on a process that wants the lock.
 ///
 /// Pure.
 package enum LockDecision: Sendable, Hashable {
-    /// The process that made it does not exist any more.
+    /// The process that created the file no longer exists.
     case takeOver
-    /// It may exist; `nil` is a file that does not say who made it.
+    /// The process may still exist; `nil` if the file does not name it.
     case held(LockHolder?)
 
-    /// Decides by what the file says.
+    /// Decides from the content of the lock file.
     ///
     /// - Parameters:
-    ///   - found: Who made it; `nil` when it does not say so.
+    ///   - found: The process that created the file; `nil` if the file does not name it.
     ///   - own: This process.
-    ///   - life: Whether the process of a PID in our namespace exists.
+    ///   - life: Returns whether a process with a given PID exists in this PID namespace.
     package init(found: LockHolder?, own: LockHolder, life: (Int32) -> ProcessLife) {
-        // An unknown boot or namespace is nobody's.
+        // If the boot or the namespace is unknown, the PID cannot be checked.
         guard let found, found.host == own.host, found.boot == own.boot, !own.boot.isEmpty,
             found.namespace == own.namespace, !own.namespace.isEmpty
         else {
@@ -75,14 +76,14 @@ package enum LockDecision: Sendable, Hashable {
         switch life(found.pid) {
         case .none: self = .takeOver
         case .since(let start?) where found.started != nil && found.started != start:
-            // Another process has its PID by now.
+            // Another process has the PID by now.
             self = .takeOver
         case .since: self = .held(found)
         }
     }
 }
 
-// MARK: - What the system says
+// MARK: - Facts about processes
 
 extension LockHolder {
     /// This process.
@@ -97,16 +98,17 @@ extension LockHolder {
             namespace: link(at: "/proc/self/ns/pid"), pid: getpid(), started: started)
     }
 
-    /// Whether the process of a PID exists.
+    /// Returns whether the process with a PID exists.
     static func life(of pid: Int32) -> ProcessLife {
         let life = life(of: "\(pid)")
-        // There may be no /proc, or it hides other users' processes.
+        // `/proc` may not be mounted, or may hide other users' processes.
         return life == .none && (kill(pid, 0) == 0 || errno != ESRCH) ? .since(nil) : life
     }
 
     private static func life(of process: String) -> ProcessLife {
         firstLine(of: "/proc/\(process)/stat") { line -> ProcessLife? in
-            // The second field is a name in parentheses, which may hold anything; the 22nd is the time.
+            // The second field is a name in parentheses that may contain any character; the 22nd is
+            // the start time.
             guard let name = line.lastIndex(of: ")") else { return .since(nil) }
             let fields = line[line.index(after: name)...].split(separator: " ")
             return .since(fields.count > 19 ? UInt64(fields[19]) : nil)

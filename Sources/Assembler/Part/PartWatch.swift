@@ -1,46 +1,49 @@
-/// What one look at an open part and its folder shows.
+/// The state of an open part and its folder at one check.
 struct PartSight: Sendable, Hashable {
-    /// Hard links of the part; `nil` when the system does not say.
+    /// The number of hard links of the part; `nil` if unknown.
     var links: UInt64?
-    /// Links of the folder, likewise.
+    /// The number of links of the folder; `nil` if unknown.
     var folderLinks: UInt64?
-    /// Whether anything has the part's name in the folder: `false` for ENOENT, `nil` for other failures.
+    /// Whether the folder has a file with the part's name: `false` for ENOENT, `nil` for other
+    /// failures.
     var isNamed: Bool?
-    /// Whether `..` leads from the folder to the root: not after `umount -l`; `nil` when the system does not say.
+    /// Whether `..` leads from the folder to the root; `nil` if unknown.
+    ///
+    /// After `umount -l`, it does not.
     var isAttached: Bool?
 }
 
-/// Decides from periodic looks whether the part that is being written is lost.
+/// Decides from periodic checks whether the part is lost while it is written.
 ///
-/// A folder that was only renamed is no loss: the looks go by open descriptors.
+/// A renamed folder is not a loss, since the checks use open descriptors.
 ///
 /// Pure.
 struct PartWatch: Sendable {
-    /// Whether link counts and mounts mean nothing: on FUSE and network file systems.
+    /// Whether link counts and mounts are unreliable, as on FUSE and network file systems.
     private let countsNamesOnly: Bool
     private let first: PartSight
     private var wasLost = false
 
-    /// Begins with the first look, which a later one has to differ from.
+    /// Starts with the state at opening, with which later states are compared.
     init(_ first: PartSight, countsNamesOnly: Bool) {
         self.first = first
         self.countsNamesOnly = countsNamesOnly
     }
 
-    /// Takes a further look.
+    /// Evaluates a further check.
     ///
-    /// - Returns: The loss, when this look and the one before show one.
+    /// - Returns: The loss, if both this check and the previous one show a loss.
     mutating func take(_ sight: PartSight) -> PartLoss? {
         let loss = loss(in: sight)
         defer { wasLost = loss != nil }
         return wasLost ? loss : nil
     }
 
-    /// The loss that one look shows.
+    /// Returns the loss that a single check shows.
     func loss(in sight: PartSight) -> PartLoss? {
         if !countsNamesOnly {
             if first.isAttached == true, sight.isAttached == false { return .unmounted }
-            // Some file systems state 0 at all times.
+            // Some file systems always report 0.
             if sight.links == 0, first.links ?? 0 > 0 { return .removed }
             if sight.folderLinks == 0, first.folderLinks ?? 0 > 0 { return .removed }
         }

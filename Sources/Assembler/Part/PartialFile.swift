@@ -1,38 +1,40 @@
-// Part: the file that the bytes are written to, and the threads that follow it: they hash it, check what an
-// earlier run has left, and make it and its manifest durable. It never knows a server, nor the finished file.
+// Part: the file that receives the bytes, and the threads that hash it, verify an earlier run's
+// bytes, and make it and its manifest durable. This folder knows neither servers nor the finished
+// file.
 
 import CLinux
 import Glibc
 
-/// The file `NAME.part`: open, locked, and ours until it is published or closed.
+/// The file `NAME.part`, open and locked until it is published or closed.
 ///
-/// Any thread may read it; only the loop thread writes.
+/// Any thread may read the file; only the loop thread writes to it.
 package final class PartialFile: Sendable {
-    /// The folder that it stands in.
+    /// The folder that contains the part.
     let folder: Folder
-    /// Its name in the folder.
+    /// The name of the part in the folder.
     let name: String
-    /// The open descriptor, for pwrite(2) and pread(2).
+    /// The file descriptor, for pwrite(2) and pread(2).
     package let descriptor: Int32
-    /// Which file it is.
+    /// The device and inode of the file.
     let identity: FileIdentity
-    /// Its length when it was opened, in bytes; `nil` when it was created.
+    /// The length of the part when it was opened, in bytes; `nil` if it was created.
     let initialSize: Int64?
     private let lock: PartLock
-    /// What a look showed when it was opened.
+    /// The state of the part when it was opened.
     private let firstSight: PartSight
     private let hasUnsureLinks: Bool
     private let unsynchronized = Monitor<Int32?>(nil)
 
-    /// Its path, for messages.
+    /// The path, for messages.
     package var path: String { folder.path(of: name) }
 
     /// Opens or creates the part and takes its lock.
     ///
-    /// With the lock, a second process on the same destination fails. After locking, what stands at the
-    /// name is compared with what was opened: another process may have published or replaced it meanwhile.
+    /// The lock makes a second process with the same destination fail. Another process may have
+    /// published or replaced the part before the lock was taken. The opened file is therefore
+    /// compared with the one that has the name.
     ///
-    /// - Throws: `busy`, `locked`, `notARegularFile`, `cannotCreate`, `io`.
+    /// - Throws: `busy`, `locked`, `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
     init(folder: Folder, name: String) throws(AssemblyError) {
         self.folder = folder
         self.name = name
@@ -63,7 +65,7 @@ package final class PartialFile: Sendable {
                 there = try folder.status(of: name)
             } catch {
                 close(descriptor)
-                // Where it is busy, somebody else has taken it between our two calls.
+                // If the part is busy, another process has locked it between the two calls.
                 if isNew, !error.isOfLock { try? folder.remove(name) }
                 throw error
             }
@@ -82,14 +84,15 @@ package final class PartialFile: Sendable {
     }
 
     deinit {
-        // A descriptor that is closed may be another file's at once.
+        // Unlock first: once closed, the descriptor's number may be reused by another thread.
         lock.release()
         close(descriptor)
     }
 
-    /// Checks that the file system has room for what the file still needs to be `size` bytes long.
+    /// Checks that the file system has enough space for the remaining bytes of a file of `size`
+    /// bytes.
     ///
-    /// - Returns: Whether the file system says so: not where it reports that no byte is free.
+    /// - Returns: Whether the reported free space is reliable; `false` if it is 0.
     /// - Throws: `noSpace`, `io`.
     @discardableResult
     func checkSpace(for size: Int64) throws(AssemblyError) -> Bool {
@@ -97,20 +100,20 @@ package final class PartialFile: Sendable {
         return try folder.checkSpace(for: size - min(size, status.allocated), path: path)
     }
 
-    /// Lets go of the lock, when nothing will be written any more.
+    /// Releases the lock, after the last write.
     ///
-    /// The last reference may be some other thread's that is about to end: that must not decide
-    /// when the next run can open the part.
+    /// Another thread that is about to end may hold the last reference. The release must not wait
+    /// for it, because the next run needs the lock.
     func unlock() { lock.release() }
 
-    /// Provides for `size` bytes as `allocation` says; what is behind them is cut off.
+    /// Allocates `size` bytes as `allocation` determines, and truncates a longer file.
     ///
     /// - Parameters:
-    ///   - size: Length of the finished file in bytes; `nil` where it is unknown.
-    ///   - allocation: How the space is provided for.
-    ///   - isDoubtful: Whether the file system reports that no byte is free, which may be wrong: space is reserved
-    ///     or written to in any case then.
-    /// - Returns: The `errno` of fallocate(2), where the file system does not know it.
+    ///   - size: The length of the finished file in bytes; `nil` if unknown.
+    ///   - allocation: How the space is allocated.
+    ///   - isDoubtful: Whether the file system reports no free bytes, which may be wrong. Space is
+    ///     then always reserved, or tested with a write.
+    /// - Returns: The `errno` of fallocate(2) if the file system does not support it.
     /// - Throws: `noSpace` before anything is written, `io`.
     @discardableResult
     func preallocate(
@@ -123,7 +126,7 @@ package final class PartialFile: Sendable {
         }
         let isDoubtful = isDoubtful && status.allocated < size
         let problem = try allocate(size, isDoubtful ? .falloc : allocation, status)
-        // What is reserved is there.
+        // Reserved space needs no test.
         let mustWrite = isDoubtful && problem != nil
         if mustWrite || status.size < size || status.size == 0 {
             try tryWriting(
@@ -133,19 +136,21 @@ package final class PartialFile: Sendable {
         return allocation == .falloc || allocation == .auto ? problem : nil
     }
 
-    /// Bytes that are written where nothing can be reserved and the file system reports that none is free.
+    /// The number of bytes of a test write if no space can be reserved and none is reported as
+    /// free.
     private static let trial: Int64 = 64 << 10
 
-    /// Writes zeros where nothing has arrived yet, and reads the last of them: file systems that only append, or whose
-    /// files cannot be read while they are written, are found out before anything is requested.
+    /// Writes zeros where no data has arrived, and reads the last one.
     ///
-    /// They leave a small gap: a large one would be filled with zeros where files cannot have holes.
+    /// The test fails on file systems that only append, or whose files cannot be read while they
+    /// are written. The failure then occurs before the first request. The zeros are close to the
+    /// present end, since a file system without holes would fill a large gap with zeros.
     ///
     /// - Parameters:
-    ///   - count: Bytes to write.
-    ///   - start: From here on nothing has arrived.
-    ///   - end: Length of the finished file.
-    ///   - keepsLength: Whether the file may have that length now.
+    ///   - count: The number of bytes to write.
+    ///   - start: The offset from which no data has arrived.
+    ///   - end: The length of the finished file.
+    ///   - keepsLength: Whether the file may have its final length now.
     /// - Throws: `noSpace`, `io`.
     private func tryWriting(
         _ count: Int64, from start: Int64, to end: Int64, keepsLength: Bool
@@ -173,9 +178,9 @@ package final class PartialFile: Sendable {
         if last >= length, ftruncate(descriptor, off_t(length)) != 0 { throw failure("ftruncate") }
     }
 
-    /// Provides for `size` bytes.
+    /// Allocates `size` bytes.
     ///
-    /// - Returns: The `errno` of fallocate(2), where the file system does not know it.
+    /// - Returns: The `errno` of fallocate(2) if the file system does not support it.
     private func allocate(
         _ size: Int64, _ allocation: FileAllocation, _ status: FileStatus
     ) throws(AssemblyError) -> Int32? {
@@ -191,7 +196,7 @@ package final class PartialFile: Sendable {
                 try lengthen(to: size, status)
                 return error
             case ENOSPC, EDQUOT:
-                // Give back what was reserved before the space ran out.
+                // Release the space that was reserved before the failure.
                 let error = errno
                 _ = ftruncate(descriptor, off_t(status.size))
                 guard error == ENOSPC else {
@@ -206,7 +211,7 @@ package final class PartialFile: Sendable {
         return nil
     }
 
-    /// Gives the part its length, where the file system can do that without data.
+    /// Sets the length of the part, if the file system supports that without data.
     private func lengthen(to size: Int64, _ status: FileStatus) throws(AssemblyError) {
         guard status.size < size else { return }
         guard ftruncate(descriptor, off_t(size)) == 0 || isUnsupported(errno: errno) else {
@@ -214,17 +219,18 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Takes from others what an earlier run's part may have come to allow them meanwhile.
+    /// Sets mode 0600, since an earlier run's part may have other permissions.
     ///
-    /// That it cannot be done, to another user's part or where there are no modes, is fine.
+    /// Failures are ignored: the part may belong to another user, or the file system may have no
+    /// modes.
     func makePrivate() { _ = fchmod(descriptor, 0o600) }
 
-    /// Gives the finished file the permissions that a new file has in its folder, and the server's time.
+    /// Sets the permissions of a new file in this folder, and the server's modification time.
     ///
     /// - Parameters:
-    ///   - modified: Seconds since 1970, `nil` to leave the time of writing.
-    ///   - umask: File mode creation mask; `nil` for the process's.
-    /// - Returns: What the file system does not offer.
+    ///   - modified: The time in seconds since 1970; `nil` keeps the time of writing.
+    ///   - umask: The file mode creation mask; `nil` for that of the process.
+    /// - Returns: The attributes that the file system does not support.
     /// - Throws: `io`.
     func finishAttributes(
         modified: Int64?, umask: UInt32? = nil
@@ -240,54 +246,56 @@ package final class PartialFile: Sendable {
         return refused
     }
 
-    /// Makes data and metadata durable, where the file system can.
+    /// Makes data and metadata durable, if the file system supports that.
     func sync() throws(AssemblyError) {
         guard fsync(descriptor) != 0 else { return }
         guard isUnsupported(errno: errno) else { throw distrusted("fsync") }
         unsynchronized.withLock { [errno] in $0 = errno }
     }
 
-    /// Makes data durable, where the file system can.
+    /// Makes data durable, if the file system supports that.
     func syncData() throws(AssemblyError) {
         guard fdatasync(descriptor) == 0 || isUnsupported(errno: errno) else {
             throw distrusted("fdatasync")
         }
     }
 
-    /// The `errno` of the last `sync` where the file system cannot do that; `nil` when all is durable.
+    /// The `errno` of the last `sync` if the file system does not support it; `nil` if the data is
+    /// durable.
     var syncProblem: Int32? { unsynchronized.withLock { $0 } }
 
-    /// Has the kernel begin to write what it holds, and waits for nothing (sync_file_range(2)).
+    /// Asks the kernel to start writing dirty pages, without waiting (sync_file_range(2)).
     ///
-    /// What makes the data durable later finds little left to do, and reports failures.
+    /// A later synchronization then has less to write, and reports failures.
     func startWriteback() { _ = segget_start_writeback(descriptor) }
 
-    /// Lets go of the page cache's copy of what is durable, before `end` (posix_fadvise(2)).
+    /// Removes durable bytes before `end` from the page cache (posix_fadvise(2)).
     func forget(upTo end: Int64) {
-        // A length of 0 is everything.
+        // A length of 0 would mean the whole file.
         if end > 0 { posix_fadvise(descriptor, 0, off_t(end), POSIX_FADV_DONTNEED) }
     }
 
-    /// The failure of a synchronization.
+    /// Returns the error of a failed synchronization, and drops the page cache.
     ///
-    /// The kernel now takes what it could not write for clean, and says so to nobody again. A later
-    /// run has to see what the disk really holds, and finds what is lost by its CRC-32.
+    /// After a failed write, the kernel marks the pages as clean and reports the failure only once.
+    /// Without the cache, a later run reads the real content of the disk and detects lost data by
+    /// its CRC-32.
     private func distrusted(_ operation: String) -> AssemblyError {
         let failure = failure(operation)
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         return failure
     }
 
-    /// Whether the part is, as far as can be seen without reading it, what was written: it has its
-    /// name and length still, and no hole.
+    /// Throws unless the part has its name and length, and no holes.
     ///
-    /// Somebody may have removed it, put another one in its place, or cut it off; where it has grown
-    /// again since, by our own writing, a hole of zeros is left.
+    /// Another program may have removed, replaced or truncated it. If it was truncated and then
+    /// grew again by our writes, it has a hole of zeros.
     ///
     /// - Parameters:
-    ///   - size: The length that it must have.
-    ///   - extents: Read and compared where there may be a hole: also a file system that compresses
-    ///     has less allocated than was written.
+    ///   - size: The required length in bytes.
+    ///   - extents: The extents that are read and compared if there may be a hole. On a file system
+    ///     that compresses, a part without holes may also have less space allocated than its
+    ///     length.
     /// - Throws: `partGone`, `partChanged`, `cannotCreate`, `io`.
     func checkUntouched(size: Int64, extents: [Extent]) throws(AssemblyError) {
         let status = try FileStatus(of: descriptor, path)
@@ -296,9 +304,10 @@ package final class PartialFile: Sendable {
         else { throw changed() }
     }
 
-    // MARK: Whether it is still there
+    // MARK: Presence
 
-    /// Looks whether the part has its name and its folder still, without following any path; may block.
+    /// Checks whether the part still has its name and folder, without resolving any path; may
+    /// block.
     func look() -> PartSight { Self.look(at: name, descriptor, in: folder) }
 
     private static func look(
@@ -317,25 +326,25 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Decides about looks that differ from the one when the part was opened.
+    /// A new watch that compares later checks with the state at opening.
     var watch: PartWatch { PartWatch(firstSight, countsNamesOnly: hasUnsureLinks) }
 
-    /// The failure where the part is not what was written: it is lost, or was changed.
+    /// Returns the error for a part that is lost or was changed by another program.
     func changed() -> AssemblyError {
         watch.loss(in: look()).map { .partGone(path: path, $0) } ?? .partChanged(path: path)
     }
 
-    /// Whether what stands at a name of its folder is this file.
+    /// Returns whether a name in the folder refers to this file.
     func stands(at name: String) throws(AssemblyError) -> Bool {
         try folder.status(of: name)?.identity == identity
     }
 
-    /// What arrived of `ranges`, as extents of its own where it had been merged with others.
+    /// Returns the extents within `ranges`; extents that are only partly within them are split.
     func extents(_ extents: [Extent], in ranges: RangeSet) -> [Extent] {
         extents.flatMap { extent -> [Extent] in
             let parts = ranges.ranges.map { $0.intersection(extent.range) }.filter { !$0.isEmpty }
             if parts == [extent.range] { return [extent] }
-            // A CRC-32 is computed anew only for bytes that are proven to be what arrived.
+            // Compute a new CRC-32 only if the bytes still match the recorded one.
             guard !parts.isEmpty, isIntact(extent, in: descriptor) else { return [] }
             return parts.compactMap { part in
                 crc32(of: part, in: descriptor).map { Extent(part, crc: $0) }
@@ -343,7 +352,7 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// The failure of a call on this file, with the present `errno`.
+    /// Returns the error of a failed call on this file, with the current `errno`.
     func failure(_ operation: String) -> AssemblyError {
         .io(operation: operation, path: path, errno: errno)
     }

@@ -1,18 +1,21 @@
-/// Keeps the manifest of a part up to date: what has arrived is appended at once, made durable every few
-/// seconds, and written anew, merged, when the manifest has grown.
+/// Keeps the manifest of a part up to date.
+///
+/// It appends received extents immediately, and makes them durable every few seconds. When the
+/// manifest has grown, it is rewritten with merged extents.
 ///
 /// Used by one thread at a time.
 struct Recorder {
-    /// A manifest shorter than this is not rewritten, in bytes.
+    /// A manifest is rewritten only if it is longer than this, in bytes.
     private static let rewriteThreshold = 256 << 10
 
-    /// The manifest.
+    /// The manifest of the part.
     let journal: Journal
     private let folder: Folder
     private let syncer: Syncer
-    /// What was recorded since a rewrite was asked for; `nil` while none is under way.
+    /// The extents that were recorded since a rewrite was requested; `nil` if no rewrite is in
+    /// progress.
     private var sinceRewrite: [Extent]?
-    /// In bytes.
+    /// The length of the manifest after the last rewrite, in bytes.
     private var lengthAfterRewrite: Int
 
     /// Starts the thread that makes part and manifest durable.
@@ -20,8 +23,8 @@ struct Recorder {
     /// - Parameters:
     ///   - journal: The manifest of the part.
     ///   - file: The part.
-    ///   - forgettable: How far nobody will read what is durable, in bytes; `nil` where the page cache may
-    ///     keep it.
+    ///   - forgettable: Returns the offset before which durable bytes may leave the page cache;
+    ///     `nil` if all of them may stay there.
     init(_ journal: Journal, of file: PartialFile, forgettable: (@Sendable () -> Int64)?) {
         self.journal = journal
         folder = file.folder
@@ -37,25 +40,25 @@ struct Recorder {
         }
     }
 
-    /// Appends what has arrived to the manifest: one line and one write(2).
+    /// Appends received extents to the manifest: one line and one write(2).
     ///
-    /// - Throws: `io`; nothing of it is in the manifest then.
+    /// - Throws: `io`. After an error, the manifest is unchanged.
     mutating func append(_ fresh: [Extent]) throws(AssemblyError) {
         try journal.append(Manifest.Record(extents: fresh))
         sinceRewrite?.append(contentsOf: fresh)
     }
 
-    /// Fails once the part is lost.
+    /// Throws if the part is lost.
     ///
     /// - Throws: `partGone`.
     func checkPresence() throws(AssemblyError) { try syncer.checkPresence() }
 
-    /// Has what was appended made durable before long, takes a rewritten manifest into use, and asks for
-    /// one when the manifest has grown.
+    /// Requests that appended records become durable, and rewrites the manifest when it has grown.
     ///
-    /// - Parameter extents: All that the manifest records; asked for only when it is to be
-    ///   rewritten.
-    /// - Throws: `io`, also when an earlier synchronization failed.
+    /// A rewritten manifest is used as soon as the thread has written it.
+    ///
+    /// - Parameter extents: All extents that the manifest records; evaluated only for a rewrite.
+    /// - Throws: `io`, also if an earlier synchronization failed; `partGone`.
     mutating func settle(_ extents: @autoclosure () -> [Extent]) throws(AssemblyError) {
         try syncer.noteRecorded()
         if let since = sinceRewrite {
@@ -69,9 +72,9 @@ struct Recorder {
         }
     }
 
-    /// Ends the thread, once, and removes what it has not finished.
+    /// Ends the thread and removes an unfinished rewrite; must be called once.
     ///
-    /// - Returns: What failed in making data durable and was not reported yet.
+    /// - Returns: The error of the thread that was not reported yet.
     func stop() -> AssemblyError? {
         let failure = syncer.stop()
         try? folder.remove(journal.names.rewrite)
@@ -82,29 +85,29 @@ struct Recorder {
 // MARK: - A wrong digest, after `stop`
 
 extension Recorder {
-    /// Has the manifest say what is wrong with the part, and vouch for its bytes in no other line.
+    /// Records that the part has a wrong digest, and that none of its extents may be used.
     ///
-    /// That the digest is wrong is the error to report, whatever else fails: the record is appended
-    /// first, which needs the least space, and the rest is rewritten when that can be done.
+    /// The caller reports the wrong digest even if this fails. The record is therefore appended
+    /// first, which needs the least space; then the manifest is rewritten, if possible.
     ///
     /// - Parameters:
-    ///   - actual: The digest that the part has.
-    ///   - extents: What has arrived.
+    ///   - actual: The digest of the part.
+    ///   - extents: The received extents.
     func reject(_ actual: Digest, _ extents: [Extent]) {
         var record = Manifest.Record(rejected: actual.description)
         try? journal.append(record)
         record.extents = Manifest.Record(extents: extents).extents
-        // Nothing continues it but a caller who expects just this digest: what had been required before was
-        // wrong then.
+        // Only a caller who expects exactly this digest can resume the part. The previously
+        // required digests would contradict that.
         var header = journal.header
         header.requiredDigests = nil
         try? rewrite([record], header)
     }
 
-    /// Has the manifest vouch for `kept` only, at once.
+    /// Rewrites the manifest immediately so that it records only the extents in `kept`.
     ///
-    /// What else is there has the wrong digest, and no later run may take it for right. Where that
-    /// cannot be written, all of it is rejected.
+    /// The other extents have a wrong digest, and no later run may use them. If the rewrite fails,
+    /// the whole part is rejected.
     func retreat(to kept: [Extent], from actual: Digest, _ extents: [Extent]) {
         do throws(AssemblyError) {
             try rewrite(JournalRewrite.records(for: kept), journal.header)

@@ -1,18 +1,20 @@
 import Glibc
 
-/// Makes data and manifest durable every few seconds, rewrites the manifest when it has grown, and looks
-/// every second whether the part is still there: whatever may wait for a disk and must not keep the loop
-/// thread waiting.
+/// Makes the part and its manifest durable on a separate thread, so that the loop thread never
+/// waits for a disk.
+///
+/// The thread synchronizes every few seconds, rewrites the manifest on request, and checks every
+/// second whether the part still exists.
 final class Syncer: Sendable {
     private struct State {
         var stop = false
-        /// Whether something was recorded since the last synchronization.
+        /// Whether extents were recorded since the last synchronization.
         var isDirty = false
-        /// The extents to write a new manifest of.
+        /// The extents for which a new manifest is requested.
         var request: [Extent]?
         var rewrite: JournalRewrite?
         var failure: AssemblyError?
-        /// `partGone`, which says more than what failed because of that.
+        /// The error `partGone`. It is reported instead of `failure`, since it is the cause.
         var loss: AssemblyError?
     }
 
@@ -21,13 +23,14 @@ final class Syncer: Sendable {
         case rewrite([Extent])
     }
 
-    /// Seconds between two synchronizations.
+    /// The seconds between two synchronizations.
     static let interval = 5.0
-    /// Seconds after which the kernel is asked to write what has come, so that no synchronization,
-    /// above all not the last, has much to wait for.
+    /// The seconds after which the kernel is asked to write new data.
+    ///
+    /// The next synchronization, above all the last one, then has little to wait for.
     private static let writeback = 0.5
 
-    /// Seconds between two looks at the part.
+    /// The seconds between two checks whether the part still exists.
     private static let look = 1.0
 
     private let monitor = Monitor(State())
@@ -37,13 +40,14 @@ final class Syncer: Sendable {
     ///
     /// - Parameters:
     ///   - file: The part.
-    ///   - journalDescriptor: Stays open until `stop` has returned.
-    ///   - journalPath: For messages.
-    ///   - interval: Seconds between two synchronizations.
-    ///   - look: Seconds between two looks at the part.
-    ///   - forgettable: How far nobody will read what is durable, in bytes; `nil` where the page cache may
-    ///     keep it.
-    ///   - rewrite: Writes a new manifest of the given extents beside the old one.
+    ///   - journalDescriptor: The descriptor of the manifest; must stay open until `stop` has
+    ///     returned.
+    ///   - journalPath: The path of the manifest, for messages.
+    ///   - interval: The seconds between two synchronizations.
+    ///   - look: The seconds between two checks whether the part still exists.
+    ///   - forgettable: Returns the offset before which durable bytes may leave the page cache;
+    ///     `nil` if all of them may stay there.
+    ///   - rewrite: Writes a new manifest with the given extents to the temporary name.
     init(
         file: PartialFile, journalDescriptor: Int32, journalPath: String,
         interval: Double = Syncer.interval, look: Double = Syncer.look,
@@ -84,23 +88,23 @@ final class Syncer: Sendable {
                     return state.isDirty
                 }
                 guard isDirty else { continue }
-                // Data before the journal that vouches for it.
+                // Make the data durable before the manifest that records it.
                 Self.keep(monitor, file) { () throws(AssemblyError) in
                     try file.syncData()
                     if let forgettable { file.forget(upTo: forgettable()) }
                     guard fdatasync(journalDescriptor) == 0 || isUnsupported(errno: errno) else {
                         throw .io(operation: "fdatasync", path: journalPath, errno: errno)
                     }
-                    // A rewritten manifest has its name only when the folder is durable too.
+                    // The name of a rewritten manifest is durable only after the folder is.
                     try file.folder.sync()
                 }
             }
         }
     }
 
-    /// Says that something was recorded.
+    /// Marks the manifest as changed since the last synchronization.
     ///
-    /// - Throws: What failed on the thread since the last call.
+    /// - Throws: The first error of the thread.
     func noteRecorded() throws(AssemblyError) {
         let failure = monitor.withLock { state in
             state.isDirty = true
@@ -109,17 +113,17 @@ final class Syncer: Sendable {
         if let failure { throw failure }
     }
 
-    /// Fails once the part is lost, also where nothing arrives any more.
+    /// Throws if the part is lost, even if no more data arrives.
     ///
     /// - Throws: `partGone`.
     func checkPresence() throws(AssemblyError) {
         if let loss = monitor.withLock({ $0.loss }) { throw loss }
     }
 
-    /// Asks for a new manifest of `extents`.
+    /// Requests a new manifest with `extents`.
     func requestRewrite(of extents: [Extent]) { monitor.withLock { $0.request = extents } }
 
-    /// The new manifest, once it is written.
+    /// Returns the new manifest, once it is written.
     func takeRewrite() -> JournalRewrite? {
         monitor.withLock { state in
             defer { state.rewrite = nil }
@@ -127,9 +131,9 @@ final class Syncer: Sendable {
         }
     }
 
-    /// Ends the thread and waits for its end.
+    /// Stops the thread and waits until it has ended.
     ///
-    /// - Returns: What failed on the thread and was not reported yet: the kernel says it only once.
+    /// - Returns: The first error of the thread. The kernel reports a failed write only once.
     func stop() -> AssemblyError? {
         monitor.withLock { $0.stop = true }
         thread.join()
@@ -147,7 +151,7 @@ final class Syncer: Sendable {
         do throws(AssemblyError) {
             try body()
         } catch {
-            // With a failure beside it, one look is enough.
+            // If another call failed as well, a single check is enough.
             if let loss = file.watch.loss(in: file.look()) { note(loss, of: file, monitor) }
             monitor.withLock { $0.failure = $0.failure ?? error }
         }
