@@ -1,23 +1,24 @@
 import Glibc
 
-/// The right to write to a part, which one run has at a time.
+/// The exclusive right of one run to write to a part.
 ///
-/// It is flock(2)'s, on the open part, of which the kernel lets go however the process ends. Where a file system has
-/// no such locks, it is a file `NAME.segget-lock` that names its process. That file counts for everybody: one process
-/// may have flock(2) where another one, in another mount or on another machine, has not.
+/// The lock is flock(2) on the open part, which the kernel releases even if the process crashes. On
+/// file systems without flock(2), it is a file `NAME.segget-lock` that identifies the process.
+/// Every run checks for that file: flock(2) may work for one process, and not for another one on
+/// another mount or machine.
 package final class PartLock: Sendable {
-    /// What became of asking for a lock.
+    /// The result of an attempt to take the lock.
     enum Outcome {
         case taken(PartLock)
-        /// Another run has it, as flock(2) says.
+        /// Another run holds the lock by flock(2).
         case busy
-        /// Another run has it, or may have it, as a lock file says.
+        /// A lock file shows that another run holds the lock, or may hold it.
         case held(path: String, LockHolder?)
-        /// It cannot be had: the call that failed, and its `errno`.
+        /// The lock cannot be taken; gives the failed call and its `errno`.
         case failed(operation: String, path: String, errno: Int32)
     }
 
-    /// The folder, the name and the text of a lock file.
+    /// A lock file: its folder, its name, and the process that it names.
     private struct LockFile: Sendable {
         let folder: Folder
         let name: String
@@ -34,18 +35,18 @@ package final class PartLock: Sendable {
 
     deinit { removeFile() }
 
-    /// Takes the lock if nobody has it.
+    /// Takes the lock unless another run holds it.
     ///
     /// - Parameters:
-    ///   - descriptor: The part, open; it must stay open for as long as the lock is wanted.
-    ///   - names: The names of the file.
-    ///   - folder: Where they stand.
-    /// - Returns: The outcome.
+    ///   - descriptor: The open part; must stay open as long as the lock is needed.
+    ///   - names: The names of the download's files.
+    ///   - folder: The folder of the part.
+    /// - Returns: The result.
     static func take(
         _ descriptor: Int32, _ names: PartNames, in folder: Folder
     ) -> Outcome {
         guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else {
-            // Nobody who has flock(2) makes one.
+            // Only a process without flock(2) creates a lock file, so usually none exists.
             guard !folder.cannotHave(names.lock) else {
                 return .taken(PartLock(descriptor, nil))
             }
@@ -62,22 +63,24 @@ package final class PartLock: Sendable {
         }
     }
 
-    /// Lets go of the lock.
+    /// Releases the lock.
     func release() {
         removeFile()
         flock(descriptor, LOCK_UN)
     }
 
-    /// Whether a lock file says that a run works, or may work, on a file; only looks.
+    /// Returns whether a lock file shows that a run uses a part, or may use it; does not take the
+    /// lock.
     static func isHeld(_ names: PartNames, in folder: Folder) -> Bool {
         guard case .some(let found) = read(names.lock, in: folder) else { return false }
         return decide(found, LockHolder.current()) != .takeOver
     }
 
-    // MARK: The file
+    // MARK: Lock files
 
-    /// Makes the lock file, in the place of one whose process has gone; or, unless it `keeps` it because there is no
-    /// other lock, makes sure only that nobody has it.
+    /// Checks that no other process has a lock file, and removes a stale one.
+    ///
+    /// With `keeps`, it also creates a lock file, because no other lock is available.
     private static func takeFile(
         _ descriptor: Int32, _ names: PartNames, in folder: Folder, keeps: Bool
     ) -> Outcome {
@@ -107,12 +110,13 @@ package final class PartLock: Sendable {
         return .held(path: folder.path(of: names.lock), nil)
     }
 
-    /// Removes the lock file of a process that has gone.
+    /// Removes the lock file of a process that no longer exists.
     ///
-    /// Of several that find it, one does so at a time: a second file keeps the others away, and what is removed was
-    /// read while that was there. So nobody removes the lock that another one has just taken.
+    /// A second lock file ensures that only one process removes it at a time. The stale file is
+    /// read again while the second file exists. No process can therefore remove a lock that another
+    /// one has just taken.
     ///
-    /// - Returns: `nil` when it is to be tried again.
+    /// - Returns: `nil` if the caller should try again.
     private static func removeStale(
         _ names: PartNames, _ own: LockHolder, in folder: Folder
     ) -> Outcome? {
@@ -141,9 +145,9 @@ package final class PartLock: Sendable {
         LockDecision(found: found, own: own, life: LockHolder.life)
     }
 
-    /// Makes a lock file that is not there.
+    /// Creates a lock file that does not exist yet.
     ///
-    /// - Returns: 0, or `errno`; nothing is left then.
+    /// - Returns: 0, or `errno`. After an error, no file remains.
     private static func create(
         _ name: String, _ holder: LockHolder, in folder: Folder
     ) -> Int32 {
@@ -154,7 +158,7 @@ package final class PartLock: Sendable {
         return code
     }
 
-    /// Who made a lock file: `.some(nil)` for one that does not say so, `nil` when there is none.
+    /// Reads a lock file: `.some(nil)` if it does not name its process, `nil` if there is no file.
     private static func read(_ name: String, in folder: Folder) -> LockHolder?? {
         guard let file = folder.open(name, O_RDONLY) else {
             return [ENOENT, ENAMETOOLONG].contains(errno) ? nil : .some(nil)
@@ -170,7 +174,8 @@ package final class PartLock: Sendable {
         file.withLock { file in
             guard let made = file else { return }
             file = nil
-            // Somebody may have removed it, and another run may have made it anew.
+            // Another program may have removed the file, and another run may have created a new
+            // one.
             if case .some(made.holder) = Self.read(made.name, in: made.folder) {
                 try? made.folder.remove(made.name)
             }
@@ -179,10 +184,10 @@ package final class PartLock: Sendable {
 }
 
 extension PartLock.Outcome {
-    /// The lock.
+    /// Returns the lock if it was taken.
     ///
-    /// - Parameter path: Path of the part, for messages.
-    /// - Returns: The lock, where it was taken.
+    /// - Parameter path: The path of the part, for messages.
+    /// - Returns: The lock.
     /// - Throws: `busy`, `locked`, `io`.
     func get(_ path: String) throws(AssemblyError) -> PartLock {
         switch self {

@@ -14,7 +14,7 @@ final class Syncer: Sendable {
         var request: [Extent]?
         var rewrite: JournalRewrite?
         var failure: AssemblyError?
-        /// The error `partGone`. It is reported instead of `failure`, since it is the cause.
+        /// The error `partGone`, reported instead of `failure`, since it is the cause.
         var loss: AssemblyError?
     }
 
