@@ -1,14 +1,15 @@
-/// What of a finished file is written into its extended attributes.
+/// The facts that are stored in a finished file's extended attributes.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum FileAttributes: String, Sendable, Hashable, Codable {
-    /// Nothing.
+    /// No attributes.
     case none
-    /// What a later run needs to see that the file is complete: `user.segget`, which names no URL.
+    /// The attribute `user.segget`, by which a later run sees that the file is complete. It
+    /// contains no URL.
     ///
-    /// Left out without a word where the file system takes none.
+    /// A file system without extended attributes is not reported.
     case proof
-    /// The URL without credentials and query too, as `user.xdg.origin.url`.
+    /// Additionally `user.xdg.origin.url`: the URL without credentials and query.
     case all
 }

@@ -1,30 +1,31 @@
 import FoundationEssentials
 import Glibc
 
-/// What checking a file on the disk found out; nothing is changed and nothing locked.
+/// The result of checking a file on the disk; the check changes and locks nothing.
 public struct FileVerification: Sendable, Hashable {
-    /// Where an expectation comes from.
+    /// The source of an expected digest.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Source: String, Sendable, Hashable {
-        /// The caller gave it.
+        /// The caller.
         case argument
-        /// A file of checksums.
+        /// A file of checksums, such as `SHA256SUMS`.
         case sums
         /// The kept manifest.
         case manifest
-        /// The extended attributes.
+        /// The extended attributes of the file.
         case attributes
     }
 
-    /// A digest of the whole file that was compared.
+    /// A comparison of the whole file's digest with an expected one.
     public struct Comparison: Sendable, Hashable {
-        /// Where the expectation comes from.
+        /// The source of the expected digest.
         public var source: Source
-        /// What the digest should be.
+        /// The expected digest.
         public var expected: Digest
-        /// What it is; `nil` when it could not be computed, as for an incomplete file.
+        /// The computed digest; `nil` if it could not be computed, for example of an incomplete
+        /// file.
         public var actual: Digest?
 
         package init(source: Source, expected: Digest, actual: Digest?) {
@@ -33,57 +34,57 @@ public struct FileVerification: Sendable, Hashable {
             self.actual = actual
         }
 
-        /// Whether they are the same.
+        /// Whether the computed digest is the expected one.
         public var matches: Bool { expected == actual }
     }
 
-    /// Path of what was checked: the file, or its part.
+    /// The path of the checked file or part.
     public var path: String
-    /// Whether it is the part of a download that is not finished.
+    /// Whether the checked file is the part of an unfinished download.
     public var isPart: Bool
-    /// Whether a download is writing to it at this moment.
+    /// Whether a download is using the file.
     public var isInUse: Bool
-    /// Its length in bytes, or of a part, what of it has arrived.
+    /// The length of the file in bytes; for a part, the number of received bytes.
     public var size: Int64
-    /// The length that it should have in bytes; `nil` when that is not known.
+    /// The expected length in bytes; `nil` if unknown.
     public var expectedSize: Int64?
-    /// Bytes that a manifest has checksums for.
+    /// The number of bytes for which the manifest has checksums.
     public var bytesRecorded: Int64
-    /// Bytes whose checksums are wrong, or that cannot be read; neighbours are merged.
+    /// The bytes that are unreadable or have a wrong checksum; adjacent ranges are merged.
     public var damaged: RangeSet
-    /// Bytes that no extent of the manifest covers; empty without a manifest.
+    /// The bytes that no extent of the manifest covers; empty without a manifest.
     public var missing: RangeSet
-    /// The digests that were compared.
+    /// The comparisons of whole-file digests.
     public var digests: [Comparison]
 
-    /// Whether the whole file is there.
+    /// Whether the file is complete.
     public var isComplete: Bool {
         missing.isEmpty && (expectedSize ?? size) == size
     }
 
-    /// Whether everything that was checked is as it should be; of a part, as far as it goes.
+    /// Whether all checks succeeded; a part may be incomplete.
     public var isGood: Bool {
         damaged.isEmpty && digests.allSatisfy(\.matches) && (isPart || isComplete)
     }
 
-    /// Why there is nothing to report.
+    /// The reason why a file could not be checked.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Failure: Error, Sendable, Hashable {
-        /// There is no such file, and no part of one.
+        /// Neither the file nor a part of it exists.
         case noFile(path: String)
-        /// Nothing says what the content should be.
+        /// There is no checksum, manifest or attribute to compare the content with.
         case nothingToCheckAgainst(path: String)
         /// The file of checksums cannot be opened or read.
         case sumsUnavailable(path: String, errno: Int32)
-        /// The file of checksums does not help.
+        /// The file of checksums is invalid, or has no usable line for the file.
         case sums(path: String, ChecksumFile.Problem)
-        /// The disk failed, or something other than a file stands there.
+        /// Reading failed, or the path is not a regular file.
         case assembly(AssemblyError)
     }
 
-    /// Puts together what was found out.
+    /// Creates a result.
     package init(
         path: String, isPart: Bool, isInUse: Bool, size: Int64, expectedSize: Int64?,
         bytesRecorded: Int64, damaged: RangeSet, missing: RangeSet, digests: [Comparison]
@@ -99,15 +100,15 @@ public struct FileVerification: Sendable, Hashable {
         self.digests = digests
     }
 
-    /// Checks a file, or the part of one, against all that is known of it.
+    /// Checks a file, or its part, against the given and the stored checksums.
     ///
-    /// Reads it once. Blocks on the disk.
+    /// Reads the file once. Blocks on the disk.
     ///
     /// - Parameters:
-    ///   - path: The file. Where there is none, `PATH.part` is checked.
-    ///   - checksum: The digest that it should have.
-    ///   - sums: A file of checksums, such as `SHA256SUMS`, with a line for it.
-    ///   - progress: Told again and again how many bytes have been read, of how many.
+    ///   - path: The path of the file. If it does not exist, `PATH.part` is checked.
+    ///   - checksum: The expected digest.
+    ///   - sums: The path of a file of checksums, such as `SHA256SUMS`, with a line for the file.
+    ///   - progress: Called repeatedly with the number of bytes read and the total.
     /// - Throws: `Failure`.
     public init(
         of path: String, checksum: Digest? = nil, sums: String? = nil,
@@ -121,7 +122,8 @@ public struct FileVerification: Sendable, Hashable {
         let facts = subject.facts
         expected += facts?.digests.map { (subject.factsSource, $0) } ?? []
         let manifest = subject.manifest
-        // The pieces of a part that has the wrong digest are as they came, and worth nothing.
+        // The extents of a rejected part match their CRC-32s although the data is wrong; ignore
+        // them.
         let own = manifest?.rejected == nil ? manifest?.extents : ExtentMap()
         let extents = subject.isPart ? own : facts?.map
         guard !expected.isEmpty || extents != nil else {
@@ -172,7 +174,7 @@ public struct FileVerification: Sendable, Hashable {
 }
 
 extension FinishedFacts {
-    /// The extents as a map; `nil` when only the attributes describe the file.
+    /// The extents as a map; `nil` if only the attributes describe the file.
     fileprivate var map: ExtentMap? {
         guard !extents.isEmpty else { return nil }
         var map = ExtentMap()

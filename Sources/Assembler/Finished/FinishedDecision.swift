@@ -1,21 +1,21 @@
-/// Whether the file at the destination is what would be downloaded.
+/// The decision whether the file at the destination is the version that the server offers.
 ///
-/// Pure. Its content is checked separately: this is about the version only.
+/// Pure. The file's content is checked separately.
 package enum FinishedDecision: Sendable, Hashable {
-    /// It is the version that the server offers.
+    /// The file is the version that the server offers.
     case same
-    /// It is not, or nothing proves that it is.
+    /// The file is another version, or no validator shows that it is the same one.
     case doubtful(FinishedDoubt)
 
-    /// Decides by what is known of the file, which now has `size` bytes, and by what is offered.
+    /// Decides from the stored facts and the server's offer.
     ///
     /// - Parameters:
-    ///   - facts: What an earlier run wrote down.
-    ///   - size: Its present length in bytes.
-    ///   - offered: What the server offers.
-    ///   - fullURL: The URL that is asked for, with query.
-    ///   - url: The same without credentials and query.
-    ///   - otherURLs: Further full URLs that the caller gave for the same file.
+    ///   - facts: The facts that an earlier run stored.
+    ///   - size: The present length of the file in bytes.
+    ///   - offered: The version that the server offers.
+    ///   - fullURL: The requested URL, with query.
+    ///   - url: The requested URL without credentials and query.
+    ///   - otherURLs: Other full URLs that the caller gave for the same file.
     package init(
         _ facts: FinishedFacts, size: Int64, offered: RemoteIdentity, fullURL: String, url: String,
         otherURLs: [String] = []
@@ -25,7 +25,7 @@ package enum FinishedDecision: Sendable, Hashable {
             return
         }
         var (mine, theirs) = (facts.header.identity, offered)
-        // A server that states no size is believed when its validators are the same.
+        // If the server states no size, equal validators are sufficient.
         if theirs.size == nil { theirs.size = size }
         mine.size = size
         if let reason = mine.obstacle(toContinuingWith: theirs) {
@@ -36,58 +36,58 @@ package enum FinishedDecision: Sendable, Hashable {
         {
             self = .same
         } else {
-            // As for a part: the tags of another resource may be equal by chance.
+            // Tags of different resources may be equal by chance, as for a part.
             self = .doubtful(.otherURL)
         }
     }
 }
 
-/// Why the file at the destination is not taken for the one that would be downloaded.
+/// The reason why the file at the destination is not accepted as the one to download.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum FinishedDoubt: Sendable, Hashable {
-    /// It no longer has the size that it was downloaded with. In bytes.
+    /// The file's size has changed since it was downloaded. In bytes.
     case resized(was: Int64, now: Int64)
-    /// The server offers another version, or nothing that distinguishes versions.
+    /// The server offers another version, or no validator to identify the version.
     case remote(StartOverReason)
-    /// It was downloaded from another URL.
+    /// The file was downloaded from another URL.
     case otherURL
-    /// Its content is not what was downloaded.
+    /// The file's content has changed since it was downloaded.
     case damaged
-    /// It has not the digest that the caller expects.
+    /// The file does not have the digest that the caller expects.
     case otherDigest(expected: Digest, actual: Digest)
-    /// Another program has brought it, and nothing proves that its bytes are the server's.
+    /// Another program created the file, and nothing shows that its bytes are the server's.
     case unproven
-    /// Another program has brought it, and its bytes are not the server's.
+    /// Another program created the file, and its bytes differ from the server's.
     case otherBytes
-    /// Another program has brought it, and what it left cannot be used.
+    /// Another program created the file, and its unfinished download cannot be used.
     case unusable
-    /// It stays: nothing shows whether its bytes are the server's.
+    /// The file is kept, although nothing shows that its bytes are the server's.
     case unmarked
-    /// It stays: its bytes are not the server's.
+    /// The file is kept, although its bytes differ from the server's.
     case notTheServers
-    /// It stays: it has not the length of the remote file. Both in bytes.
+    /// The file is kept, although its length differs from that of the remote file. Both in bytes.
     case otherSize(Int64, remote: Int64)
 }
 
-/// What `--timestamping` does with the file at the destination.
+/// The decision of `--timestamping` about the file at the destination.
 ///
 /// Pure.
 package enum TimestampDecision: Sendable, Hashable {
     /// The remote file is not newer.
     case keep
-    /// It is newer, of another size or version, or it does not say: a placeholder is no time.
+    /// The remote file is newer, has another size or version, or has no date but a placeholder.
     case fetch
 
-    /// Decides as wget does, and by the entity tag where both are known.
+    /// Decides as wget does, but by the entity tags if both are known.
     ///
     /// - Parameters:
-    ///   - size: Length of the local file in bytes.
-    ///   - time: When the local file was last changed, in seconds since 1970.
-    ///   - known: The version that the local file is, where an earlier run wrote it down.
-    ///   - offered: What the server offers.
-    ///   - modified: When the remote file was last changed, in seconds since 1970.
+    ///   - size: The length of the local file in bytes.
+    ///   - time: The modification time of the local file, in seconds since 1970.
+    ///   - known: The version of the local file that an earlier run stored.
+    ///   - offered: The version that the server offers.
+    ///   - modified: The modification time of the remote file, in seconds since 1970.
     package init(
         size: Int64, time: Int64, known: RemoteIdentity?, offered: RemoteIdentity, modified: Int64?
     ) {

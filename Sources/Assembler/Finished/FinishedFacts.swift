@@ -1,19 +1,21 @@
-// Finished: what is known of a file that has its name, and whether it is still that, by its kept
-// manifest, its extended attributes and its bytes. It never fetches, and never changes a byte of it.
+// Finished: the facts about a file that has its final name, and whether they still apply, judged by
+// its kept manifest, its extended attributes and its bytes. This folder downloads nothing and
+// changes no file.
 
 import CLinux
 import Glibc
 
-/// What is known of a finished file: written into its extended attributes or its kept manifest, and
-/// read from there by a later run.
+/// The facts about a finished file, which a later run reads.
+///
+/// They are stored in the file's extended attributes, in a kept manifest, or in both.
 package struct FinishedFacts: Sendable {
-    /// What it was downloaded from, and which version it is.
+    /// The URL and the version of the file.
     package var header: Manifest.Header
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     package var size: Int64
-    /// Digests of its content; a CRC-32 is among them.
+    /// The digests of the content, including a CRC-32.
     package var digests: [Digest]
-    /// Its pieces with their checksums; empty when only the attributes describe it.
+    /// The extents with their CRC-32; empty if only the attributes describe the file.
     package var extents: [Extent]
 
     package init(header: Manifest.Header, size: Int64, digests: [Digest], extents: [Extent]) {
@@ -23,7 +25,7 @@ package struct FinishedFacts: Sendable {
         self.extents = extents
     }
 
-    /// The facts of a kept manifest; `nil` for the manifest of a part.
+    /// Creates the facts from a kept manifest; fails for the manifest of a part.
     package init?(_ manifest: Manifest) {
         guard let size = manifest.finished, manifest.rejected == nil else { return nil }
         self.init(
@@ -31,9 +33,9 @@ package struct FinishedFacts: Sendable {
             extents: manifest.extents.extents)
     }
 
-    /// What is known of the file at `name`: from its kept manifest, else from its attributes.
+    /// Returns the facts about the file `name`, from its kept manifest or else from its attributes.
     ///
-    /// - Returns: `nil` when nothing is known, or there is no such regular file.
+    /// - Returns: The facts; `nil` if there are none, or no such regular file.
     package static func find(
         _ name: String, in folder: Folder
     ) throws(AssemblyError) -> FinishedFacts? {
@@ -44,7 +46,8 @@ package struct FinishedFacts: Sendable {
         return FinishedFacts(attributesOf: descriptor)
     }
 
-    /// What the attributes of the file at `name` say; `nil` when they do not.
+    /// Returns the facts in the attributes of the file `name`; `nil` if they are missing or
+    /// incomplete.
     static func attributes(
         of name: String, in folder: Folder
     ) throws(AssemblyError) -> FinishedFacts? {
@@ -59,12 +62,12 @@ package struct FinishedFacts: Sendable {
 // MARK: - Kept manifest
 
 extension FinishedFacts {
-    /// The records of a kept manifest, in small pieces.
+    /// The records of a kept manifest, with a limited number of extents in each.
     var records: [Manifest.Record] {
         JournalRewrite.records(for: extents) + [.init(finished: size, digests: digests)]
     }
 
-    /// Writes the manifest that is to be kept beside the present one, durable.
+    /// Writes the manifest to keep, durably, to the temporary name beside the current manifest.
     ///
     /// - Throws: `cannotCreate`, `io`.
     func prepareManifest(_ names: PartNames, in folder: Folder) throws(AssemblyError) {
@@ -73,7 +76,7 @@ extension FinishedFacts {
         close(rewrite.descriptor)
     }
 
-    /// Puts it in the manifest's place, durable: from now on the file counts as finished.
+    /// Replaces the manifest with the one to keep, durably, which marks the file as finished.
     ///
     /// - Throws: `cannotCreate`, `io`.
     func writeManifest(_ names: PartNames, in folder: Folder) throws(AssemblyError) {
@@ -86,13 +89,15 @@ extension FinishedFacts {
 // MARK: - Extended attributes
 
 extension FinishedFacts {
-    /// What proves that a file is complete: one attribute, because each costs a small file's time.
+    /// The name of the attribute that shows that a file is complete.
     ///
-    /// Lines of a key, `=` and a value; the last one is the CRC-32 of those before it.
+    /// A single attribute is used, because each one costs time for a small file. Its lines are a
+    /// key, `=` and a value; the last line is the CRC-32 of the preceding ones.
     private static let proof = "user.segget"
-    /// The URL without credentials and query, as other programs write it.
+    /// The name of the attribute for the URL without credentials and query, which other programs
+    /// use as well.
     private static let origin = "user.xdg.origin.url"
-    /// Longest value that is read, in bytes: the longest that Linux has (xattr(7)).
+    /// The maximum length of a value in bytes; Linux allows no longer one (xattr(7)).
     private static let longest = 64 << 10
 
     private var proof: [UInt8] {
@@ -111,17 +116,17 @@ extension FinishedFacts {
         return Array((lines + Self.check(lines.utf8) + "\n").utf8)
     }
 
-    /// The last line, which shows damaged ones, and those of which one is missing.
+    /// Returns the last line, which reveals damaged and missing lines.
     private static func check(_ lines: some Sequence<UInt8>) -> String {
         "crc=\(Digest(crc32: CRC32.of(lines)).hex)"
     }
 
-    /// Writes the facts into a file's extended attributes: all of them or none.
+    /// Writes the facts into a file's extended attributes; after a failure, none of them remains.
     ///
     /// - Parameters:
-    ///   - descriptor: The file.
-    ///   - includesOrigin: Whether the URL, without credentials and query, is among them.
-    /// - Returns: `nil`, or the `errno` of what the file system refused.
+    ///   - descriptor: The descriptor of the file.
+    ///   - includesOrigin: Whether to write the URL without credentials and query as well.
+    /// - Returns: `nil`, or the `errno` of the failed call.
     func write(to descriptor: Int32, includesOrigin: Bool) -> Int32? {
         func set(_ name: String, _ value: [UInt8]) -> Int32? {
             segget_set_attribute(descriptor, name, value, value.count) == 0 ? nil : errno
@@ -130,19 +135,19 @@ extension FinishedFacts {
             set(Self.proof, proof)
             ?? (includesOrigin ? set(Self.origin, Array(header.url.utf8)) : nil)
         guard let problem else { return nil }
-        // Nor any that were there before.
+        // Remove attributes of an earlier download as well.
         for name in [Self.proof, Self.origin] { _ = segget_remove_attribute(descriptor, name) }
         return problem
     }
 
-    /// Whether the file at `name` has such an attribute, which is quick to find out.
+    /// Returns whether the file `name` has the attribute, without reading its value.
     static func areMarked(on name: String, in folder: Folder) -> Bool {
         guard let descriptor = folder.open(name, O_RDONLY) else { return false }
         defer { close(descriptor) }
         return segget_get_attribute(descriptor, proof, nil, 0) > 0
     }
 
-    /// Reads the facts from a file's extended attributes; `nil` when they are not all there.
+    /// Reads the facts from a file's extended attributes; fails if they are incomplete.
     init?(attributesOf descriptor: Int32) {
         guard let bytes = Self.read(Self.proof, of: descriptor), bytes.last == Self.newline else {
             return nil
@@ -181,7 +186,8 @@ extension FinishedFacts {
         return count < 0 ? nil : Array(bytes.prefix(count))
     }
 
-    /// A value as text; `nil` with anything in it that must not get into a request.
+    /// Decodes a value; returns `nil` if it has control characters, which must not be sent in a
+    /// request.
     private static func text(_ bytes: some Collection<UInt8>) -> String? {
         bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? String(decoding: bytes, as: UTF8.self) : nil
     }

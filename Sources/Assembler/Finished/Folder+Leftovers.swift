@@ -1,18 +1,18 @@
 import Glibc
 
-// What earlier runs have left in a folder.
+// Files that earlier runs left in a folder.
 extension Folder {
-    /// A manifest, by its file's name and number.
+    /// A manifest, identified by the destination's name and its inode.
     package struct ManifestEntry: Sendable, Hashable {
         /// The name of the destination.
         package var name: String
-        /// The manifest's inode: a manifest that replaces another one has a different one.
+        /// The inode of the manifest, which changes when the manifest is replaced.
         package var inode: UInt64
     }
 
-    /// The names of the files in the folder, and those that manifests in it are about; no file is opened.
+    /// Returns the names of the files in the folder, and the destinations of the manifests in it.
     ///
-    /// May block on the disk. Empty when the folder cannot be read.
+    /// Opens no file. May block on the disk. Empty if the folder cannot be read.
     package func fileNames() -> [String] {
         var names: [String] = []
         forEachEntry { name, _, type in
@@ -26,9 +26,9 @@ extension Folder {
         return names
     }
 
-    /// The manifests in the folder, by their names; no file is opened.
+    /// Returns the manifests in the folder, identified by their names only.
     ///
-    /// May block on the disk. Empty when the folder cannot be read.
+    /// Opens no file. May block on the disk. Empty if the folder cannot be read.
     package func manifests() -> [ManifestEntry] {
         let suffix = Array(PartNames.manifestSuffix.utf8)
         var manifests: [ManifestEntry] = []
@@ -43,15 +43,15 @@ extension Folder {
         return manifests
     }
 
-    /// The names of finished files in the folder whose attributes say what they were downloaded from.
+    /// Returns the names of finished files in the folder whose attributes record their download.
     ///
-    /// Opens each file. May block on the disk. Empty when the folder cannot be read.
+    /// Opens each file. May block on the disk. Empty if the folder cannot be read.
     package func finishedNames() -> [String] {
         fileNames().filter { FinishedFacts.areMarked(on: $0, in: self) }
     }
 
-    /// When something was last added to the folder, renamed or removed in it, in nanoseconds since 1970; `nil` when the
-    /// system does not say.
+    /// The time at which a file was last added, renamed or removed in the folder, in nanoseconds
+    /// since 1970; `nil` if unknown.
     package var modified: Int64? {
         withDescriptor { descriptor in
             var status = stat()
@@ -64,7 +64,7 @@ extension Folder {
         _ body: (_ name: UnsafeBufferPointer<UInt8>, _ inode: UInt64, _ type: UInt8) -> Void
     ) {
         withDescriptor { descriptor in
-            // Opened anew: reading moves a position that all duplicates share.
+            // Open the folder again, because duplicates of a descriptor share the read position.
             let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard own >= 0 else { return }
             guard let stream = fdopendir(own) else {
@@ -89,17 +89,18 @@ extension Folder {
         }
     }
 
-    /// What a destination was begun for, by its manifest, or by the attributes of the finished file;
-    /// `nil` when neither says.
+    /// Returns the header of a destination, from its manifest or from the finished file's
+    /// attributes.
     ///
-    /// May block on the disk.
+    /// Returns `nil` if neither has one. May block on the disk.
     package func header(of name: String) -> Manifest.Header? {
         let manifest = try? Manifest.read(PartNames(name).manifest, in: self)
         if case .success(let manifest)? = manifest { return manifest.header }
         return (try? FinishedFacts.attributes(of: name, in: self))?.header
     }
 
-    /// What the part of a destination was begun for; `nil` when no manifest says, or it is one of a finished file.
+    /// Returns the header of a destination's part; `nil` without a manifest, or if it is that of a
+    /// finished file.
     ///
     /// May block on the disk.
     package func headerOfPart(_ name: String) -> Manifest.Header? {

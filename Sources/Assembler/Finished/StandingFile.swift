@@ -1,21 +1,21 @@
 import Glibc
 
-/// A regular file that stands at the destination: open, to be looked at and never written.
+/// A regular file that exists at the destination, open for reading only.
 package final class StandingFile: Sendable {
-    /// Its path, for messages and results.
+    /// The path, for messages and results.
     package let path: String
-    /// Length, time and the like when it was opened.
+    /// The result of stat(2) at opening.
     package let status: FileStatus
-    /// What an earlier run wrote down about it; `nil` when nothing is known.
+    /// The facts that an earlier run stored about the file; `nil` if there are none.
     package let facts: FinishedFacts?
     let descriptor: Int32
 
-    /// Opens what stands at `name`.
+    /// Opens the file `name`.
     ///
     /// - Parameters:
-    ///   - folder: Folder of the destination.
-    ///   - name: Name of the destination in it.
-    /// - Returns: The file, or `nil` when there is none, or none that is regular and can be read.
+    ///   - folder: The folder of the destination.
+    ///   - name: The name of the destination in the folder.
+    /// - Returns: The file; `nil` if there is no regular, readable file of that name.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func open(
         folder: String, name: String
@@ -52,19 +52,19 @@ package final class StandingFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether a path leads to the file.
+    /// Returns whether a path refers to this file.
     package func isSame(as path: String) -> Bool { Folder.identity(at: path) == status.identity }
 
-    /// Whether what a server sent is what stands in the file.
+    /// Returns whether the bytes that a server sent are equal to those of the file.
     package func agrees(with sample: Extent) -> Bool { isIntact(sample, in: descriptor) }
 
-    /// Compares all its bytes with a digest.
+    /// Computes the file's digest of the same algorithm as `expected`, and its CRC-32.
     ///
     /// - Parameters:
-    ///   - expected: The digest that they should have.
-    ///   - isCancelled: Asked again and again meanwhile.
-    /// - Returns: The digest and the CRC-32 that they have; `nil` when they cannot all be read, or
-    ///   after cancelling.
+    ///   - expected: The expected digest, which determines the algorithm.
+    ///   - isCancelled: Called repeatedly; returns whether to stop.
+    /// - Returns: The digest and the CRC-32; `nil` if the file cannot be read completely, or after
+    ///   cancellation.
     package func digest(
         like expected: Digest, isCancelled: () -> Bool
     ) -> (digest: Digest, crc32: UInt32)? {
@@ -77,11 +77,11 @@ package final class StandingFile: Sendable {
         return (digest, crc.crc32)
     }
 
-    /// Checks all its bytes against everything that `facts` say.
+    /// Checks the whole file against its facts.
     ///
-    /// - Parameter isCancelled: Asked again and again meanwhile.
-    /// - Returns: The digests that were compared and the CRC-32; `nil` when something differs, or
-    ///   after cancelling.
+    /// - Parameter isCancelled: Called repeatedly; returns whether to stop.
+    /// - Returns: The digests that matched, and the CRC-32; `nil` if anything differs, or after
+    ///   cancellation.
     package func check(
         isCancelled: () -> Bool
     ) -> (verified: [Digest], crc32: UInt32)? {

@@ -1,27 +1,27 @@
 import Glibc
 
-/// The file that is checked: the finished one, or its part.
+/// The file to verify: the finished file, or its part.
 final class VerificationSubject {
-    /// Name of the finished file.
+    /// The name of the finished file.
     let name: String
-    /// Path of what is read, for messages.
+    /// The path of the file that is read, for messages.
     let path: String
-    /// Whether it is the part that is read.
+    /// Whether the part is read.
     let isPart: Bool
-    /// Open for reading.
+    /// The file descriptor, open for reading.
     let descriptor: Int32
-    /// What stat(2) said when it was opened.
+    /// The result of stat(2) at opening.
     let status: FileStatus
-    /// What an earlier run wrote down of the finished file; `nil` for a part.
+    /// The facts that an earlier run stored about the finished file; `nil` for a part.
     let facts: FinishedFacts?
-    /// Where `facts` stood.
+    /// The source of `facts`.
     let factsSource: FileVerification.Source
     /// The manifest of the part; `nil` for a finished file.
     let manifest: Manifest?
-    /// Whether a lock file says that a run works on it.
+    /// Whether a lock file shows that a run uses the part.
     private let isLocked: Bool
 
-    /// Opens the file at `path`, else its part.
+    /// Opens the file at `path`, or its part if the file does not exist.
     ///
     /// - Throws: `noFile`, `assembly`.
     init(_ path: String) throws(FileVerification.Failure) {
@@ -31,7 +31,7 @@ final class VerificationSubject {
             let given = place.name
             let suffix = PartNames.partSuffix
             let stem = given.hasSuffix(suffix) ? String(given.dropLast(suffix.count)) : given
-            // A part that is given by its own name, unless it is a finished file of that name.
+            // The path names a part, unless it is a finished file whose name ends in `.part`.
             let isGivenPart =
                 stem != given && !stem.isEmpty
                 && (try? folder.status(of: PartNames(given).manifest)) == nil
@@ -69,14 +69,16 @@ final class VerificationSubject {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody holds the lock of the file: a lock file says so, or the kernel's table, because asking by
-    /// locking might make a download fail that begins at this moment.
+    /// Whether a process holds the lock of the file, by a lock file or by flock(2).
+    ///
+    /// For flock(2), `/proc/locks` is read. An attempt to lock could make a download fail that
+    /// starts at the same time.
     var isInUse: Bool {
         if isLocked { return true }
         let inode = status.identity.inode
         return firstLine(of: "/proc/locks") { line -> Bool? in
             let words = line.split(separator: " ")
-            // `1: FLOCK ADVISORY WRITE 123 fe:00:1234 0 EOF`
+            // Example: `1: FLOCK ADVISORY WRITE 123 fe:00:1234 0 EOF`
             guard words.count >= 6, words[1] == "FLOCK",
                 words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == inode
             else { return nil }

@@ -1,31 +1,31 @@
 import Glibc
 
-/// Writes one run of bytes in order, and keeps the CRC-32 of what is not recorded yet.
+/// Writes a run of bytes in order, and computes the CRC-32 of its unrecorded bytes.
 ///
-/// The hot path: used on the loop thread only; it does not lock, and allocates for a run of
-/// `ExtentMap.mergeLimit` bytes at most once.
+/// This is the hot path, used on the loop thread only. It takes no locks, and allocates at most
+/// once for a run of `ExtentMap.mergeLimit` bytes.
 package final class ExtentWriter {
     private enum Place {
         case file(Int32)
         case ring(RingBuffer)
-        /// Nothing is kept but the CRC-32.
+        /// The bytes are discarded after the CRC-32 is computed.
         case nowhere
     }
 
     private let place: Place
-    /// Offset of the first byte, in bytes from the start of the file.
+    /// The offset of the first byte, in bytes from the start of the file.
     package let start: Int64
-    /// Offset of the next byte to be written.
+    /// The offset of the next byte to be written.
     package private(set) var position: Int64
-    /// Offset of the first byte that is neither recorded nor in `full`, and the CRC-32 from there on.
+    /// The offset of the first byte that is neither recorded nor in `full`; `crc` starts there.
     private var recorded: Int64
     private var crc: UInt32 = 0
-    /// What is not recorded yet and is as long as an extent may be.
+    /// The unrecorded extents that have the maximum length.
     private var full: [Extent] = []
-    /// What all of its bytes must have before any counts.
+    /// The digest that all bytes must have before any of them is recorded.
     private var proof: ContentProof?
 
-    /// Makes a writer into a file.
+    /// Creates a writer for a file.
     init(descriptor: Int32, at offset: Int64) {
         place = .file(descriptor)
         start = offset
@@ -33,7 +33,7 @@ package final class ExtentWriter {
         recorded = offset
     }
 
-    /// Makes a writer that keeps nothing but the CRC-32.
+    /// Creates a writer that only computes the CRC-32.
     package init(samplingAt offset: Int64) {
         place = .nowhere
         start = offset
@@ -41,7 +41,7 @@ package final class ExtentWriter {
         recorded = offset
     }
 
-    /// Makes a writer into memory; bytes before `front` are there already, and are dropped.
+    /// Creates a writer for memory; bytes before `front` have already arrived and are dropped.
     init(ring: RingBuffer, at offset: Int64, front: Int64) {
         place = .ring(ring)
         start = offset
@@ -49,14 +49,15 @@ package final class ExtentWriter {
         recorded = max(offset, front)
     }
 
-    /// Bytes that are written but not in the manifest.
+    /// The number of bytes that are written but not recorded in the manifest.
     package var unrecorded: Int64 {
         proof == nil ? full.reduce(max(0, position - recorded)) { $0 + $1.range.count } : 0
     }
 
-    /// Writes `count` bytes at the position and moves it on.
+    /// Writes `count` bytes at the position and advances it.
     ///
-    /// - Returns: 0, or the `errno` of the write that failed; what was written before it counts.
+    /// - Returns: 0, or the `errno` of the failed write. Bytes that were written before it count as
+    ///   written.
     package func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
         var written = Int(min(Int64(count), max(0, recorded - position)))
         position += Int64(written)
@@ -75,7 +76,7 @@ package final class ExtentWriter {
         return 0
     }
 
-    /// Ends the present extent, though nobody has asked for it.
+    /// Ends the current extent and adds it to `full`.
     private func cut() {
         if let extent = takeLast() { full.append(extent) }
     }
@@ -88,30 +89,32 @@ package final class ExtentWriter {
         }
     }
 
-    // MARK: Proof
+    // MARK: Expected digest
 
-    /// Has nothing that it writes count before all bytes up to `end` have come, and have a digest.
+    /// Records no byte until all bytes up to `end` have arrived and have the digest.
     package func expect(_ digest: Digest, end: Int64) {
         guard position == start, recorded == start else { return }
         proof = ContentProof(digest, end: end)
     }
 
-    /// Whether its bytes do not count yet.
+    /// Whether the bytes must still be compared with an expected digest.
     package var awaitsProof: Bool { proof != nil }
 
-    /// Lets its bytes count without having been compared.
+    /// Allows the bytes to be recorded without the comparison.
     package func waiveProof() { proof = nil }
 
-    /// Has its bytes never count: they were not compared, and others of that server were wrong.
+    /// Discards the unrecorded bytes: they were not compared, and other bytes of that server were
+    /// wrong.
     package func dropUnproven() {
         proof = nil
         recorded = position
         crc = 0
     }
 
-    /// Compares its bytes, when all have come; those that are wrong never count.
+    /// Compares the bytes with the expected digest once all have arrived; wrong bytes are
+    /// discarded.
     ///
-    /// - Returns: Whether they are right; `nil` when there is nothing to compare.
+    /// - Returns: Whether the digest matches; `nil` if there is nothing to compare.
     package func settleProof() -> Bool? {
         guard let proof, position >= proof.end else { return nil }
         let isRight = proof.holds
@@ -119,9 +122,10 @@ package final class ExtentWriter {
         return isRight
     }
 
-    /// What was written since the last call; `nil` when nothing was, or no more than earlier calls have returned.
+    /// Returns the next extent that was written and not returned yet, or `nil`.
     ///
-    /// No extent is longer than `ExtentMap.mergeLimit`: what a turn of the loop has brought may need several calls.
+    /// No extent is longer than `ExtentMap.mergeLimit`. The bytes of one pass of the loop may
+    /// therefore need several calls.
     package func takeUnrecorded() -> Extent? {
         full.isEmpty ? takeLast() : full.removeFirst()
     }

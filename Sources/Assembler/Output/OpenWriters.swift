@@ -1,32 +1,32 @@
-/// The writers of an output that are in use, and what has arrived and is not recorded yet.
+/// The writers of an output that are in use, and their unrecorded extents.
 ///
-/// Used on the thread that has the output.
+/// Used on the output's current thread only.
 struct OpenWriters {
     private var writers: [ExtentWriter] = []
-    /// What writers that were taken back had left to record.
+    /// The unrecorded extents of retired writers.
     private var loose: [Extent] = []
 
-    /// Bytes that have arrived and are not recorded yet.
+    /// The number of bytes that have arrived but are not recorded.
     var unrecorded: Int64 {
         writers.reduce(loose.reduce(0) { $0 + $1.range.count }) { $0 + $1.unrecorded }
     }
 
-    /// Adds a writer that begins to write.
+    /// Adds a new writer.
     mutating func add(_ writer: ExtentWriter) -> ExtentWriter {
         writers.append(writer)
         return writer
     }
 
-    /// Takes a writer back, and keeps what it has left to record.
+    /// Removes a writer and keeps its unrecorded extents.
     mutating func retire(_ writer: ExtentWriter) {
         writers.removeAll { $0 === writer }
         while let extent = writer.takeUnrecorded() { loose.append(extent) }
     }
 
-    /// Takes all writers back.
+    /// Removes all writers.
     mutating func retireAll() { for writer in writers { retire(writer) } }
 
-    /// What has arrived since the last call.
+    /// Returns the extents that have arrived since the last call.
     mutating func takeUnrecorded() -> [Extent] {
         var extents = loose
         for writer in writers {
@@ -36,6 +36,6 @@ struct OpenWriters {
         return extents
     }
 
-    /// Takes extents back that could not be recorded: they are still to be.
+    /// Returns extents to the list because they could not be recorded.
     mutating func giveBack(_ extents: [Extent]) { loose += extents }
 }

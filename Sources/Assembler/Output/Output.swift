@@ -1,82 +1,84 @@
-// Output: what a fetch writes to, and the hot path from libcurl's buffer to the disk or to memory. It
-// knows bytes and offsets; it never knows a manifest, a folder or who reads the stream.
+// Output: the destination of a download's bytes, and the hot path from libcurl's buffer to the disk
+// or to memory. This folder knows bytes and offsets, but neither manifests, folders nor the reader
+// of a stream.
 
-/// Where the bytes of a download go: a file that is put together, or a stream in order.
+/// The destination of a download's bytes: an assembled file, or a stream in order.
 ///
-/// Opened and finished on any thread, in between used by the loop thread only, but for `interrupt`.
-/// Nothing here is called for each buffer: those go to the `ExtentWriter`s.
+/// Any thread may open and finish an output. In between, only the loop thread uses it, except for
+/// `interrupt`. Buffers from libcurl go directly to the `ExtentWriter`s, not through this protocol.
 package protocol Output: AnyObject, Sendable {
-    /// Path of the finished file, or of what the stream goes to.
+    /// The path of the finished file, or of the stream's descriptor.
     var destination: String { get }
-    /// Path of what is written to, for messages.
+    /// The path of the file that is being written, for messages.
     var writtenPath: String { get }
-    /// Bytes that a later run can build on.
+    /// The number of bytes that a later run can continue with.
     var bytesKept: Int64 { get }
-    /// Why what an earlier attempt or run left was not continued, when there was something.
+    /// The reason why an earlier attempt or run was not continued; `nil` if there was none.
     var startedOver: StartOverReason? { get }
-    /// What is there, recorded and checked.
+    /// The extents that are recorded and verified.
     var recorded: ExtentMap { get }
-    /// An earlier run's extents that are not checked yet, by their offset.
+    /// The earlier run's extents that are not verified yet, by their offset.
     var unverified: [Int64: Extent] { get }
-    /// Bytes that have arrived and are not recorded yet.
+    /// The number of bytes that have arrived but are not recorded.
     var unrecorded: Int64 { get }
-    /// Unrecorded bytes from which on `record` is due.
+    /// The number of unrecorded bytes at which `record` is due.
     var recordThreshold: Int64 { get }
 
-    /// A writer for bytes from `offset` on.
+    /// Creates a writer for the bytes from `offset` on.
     ///
-    /// Nobody else may write or have written them.
+    /// No other writer may write the same bytes.
     func makeWriter(at offset: Int64) -> ExtentWriter
-    /// How far ahead may be written from now on; `nil` when everywhere.
+    /// Returns the range that may be written from now on; `nil` if it is not limited.
     ///
-    /// Room that was made is only there once it has been taken here.
+    /// Space that becomes free in the output may be used only after this call.
     func takeWindow() -> OutputWindow?
-    /// Takes a writer back; what it wrote is recorded with the next `record`.
+    /// Ends the use of a writer; the next `record` records its bytes.
     func retire(_ writer: ExtentWriter)
-    /// Records what arrived since the last call.
+    /// Records the extents that arrived since the last call.
     ///
-    /// - Throws: `AssemblyError`, also when an earlier step on another thread failed.
+    /// - Throws: `AssemblyError`, also if an earlier step on another thread failed.
     func record() throws(AssemblyError)
-    /// Starts checking the unverified extents, on a thread of its own.
+    /// Starts verifying the unverified extents on a separate thread.
     ///
-    /// - Parameter report: Called on that thread; must lead to `confirm` on the loop thread.
+    /// - Parameter report: Called on that thread; must cause a call of `confirm` on the loop
+    ///   thread.
     func startVerifying(report: @escaping @Sendable (ByteRange, _ isIntact: Bool) -> Void)
-    /// Takes the outcome of checking an extent.
+    /// Applies the result of verifying an extent.
     func confirm(_ range: ByteRange, isIntact: Bool)
-    /// Has `body` called, on any thread, when the window has moved on or the output has failed.
+    /// Sets a closure that any thread calls when the window has moved or the output has failed.
     func onMove(_ body: @escaping @Sendable () -> Void)
 
-    /// Makes a blocking `publish` on another thread give up; any thread may call this.
+    /// Makes a blocking `publish` on another thread return; any thread may call this.
     func interrupt()
-    /// Records what arrived and ends, incomplete; may block.
+    /// Records the received bytes and closes the incomplete output; may block.
     func stop() throws(AssemblyError)
     /// Verifies and finishes the complete file of `size` bytes; may block.
     ///
     /// - Parameters:
-    ///   - size: Length of the file in bytes; all of them have arrived.
-    ///   - keeping: What is still good if a digest is wrong; `nil` when nothing is.
+    ///   - size: The length of the file in bytes; all of them have arrived.
+    ///   - keeping: The bytes that are kept if a digest is wrong; `nil` means none.
     ///   - onVerified: Called on this thread when the file is verified.
-    ///   - isCurrent: Called on this thread as late as possible, and may wait: whether the file is still the
-    ///     server's.
-    /// - Returns: What was published, or `nil` after `interrupt`, or when it is not current.
-    /// - Throws: `AssemblyError`: a wrong digest, or what failed on the way.
+    ///   - isCurrent: Called on this thread as late as possible, and may block. Returns whether the
+    ///     server still has the same version.
+    /// - Returns: The published file; `nil` after `interrupt`, or if the file is not current.
+    /// - Throws: `AssemblyError`: a wrong digest, or another failure.
     func publish(
         size: Int64, keeping: RangeSet?, onVerified: () -> Void, isCurrent: () -> Bool
     ) throws(AssemblyError) -> PublishedFile?
 }
 
 extension Output {
-    /// Unrecorded bytes from which on `record` is due, unless an output has to hear of them earlier.
+    /// The number of unrecorded bytes at which `record` is usually due.
     static var usualRecordThreshold: Int64 { 4 << 20 }
 }
 
-/// The part of a file that an output can take at present.
+/// The range of the file that an output can accept at present.
 package struct OutputWindow: Sendable, Hashable {
-    /// Nothing may be written at this offset or behind it.
+    /// The offset from which no byte may be written.
     package var limit: Int64
-    /// Most bytes between what has gone out and `limit`.
+    /// The maximum number of bytes between the delivered bytes and `limit`.
     package var size: Int64
-    /// Whether the output has much to do yet: then it, not the network, is what takes the time.
+    /// Whether the output has a large backlog: then it, not the network, limits the throughput.
     package var isBehind: Bool
 
     package init(limit: Int64, size: Int64, isBehind: Bool) {

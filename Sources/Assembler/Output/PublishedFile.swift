@@ -1,19 +1,19 @@
-/// A file that has its name.
+/// A file that has its final name.
 package struct PublishedFile: Sendable, Hashable {
-    /// Path of the file.
+    /// The path of the file.
     package var path: String
-    /// Size in bytes.
+    /// The size in bytes.
     package var size: Int64
-    /// CRC-32 of the whole file.
+    /// The CRC-32 of the whole file.
     package var crc32: UInt32
-    /// The digests that were compared with the content.
+    /// The digests that match the content.
     package var verified: [Digest]
-    /// `errno` of the extended attributes that could not be written, when they could not.
+    /// The `errno` of the extended attributes, if they could not be written.
     package var attributesProblem: Int32?
-    /// How it got its name.
+    /// The call that gave the file its name.
     package var naming = NamingWay.renamed
-    /// What the file system did not take of mode and time.
+    /// The mode and time, as far as the file system does not support them.
     package var refused = RefusedAttributes()
-    /// `errno` of fsync(2), where the file system cannot make its data durable.
+    /// The `errno` of fsync(2), if the file system does not support it.
     package var syncProblem: Int32?
 }

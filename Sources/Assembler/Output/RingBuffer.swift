@@ -1,18 +1,20 @@
 import Glibc
 
-/// Memory for the bytes of a stream between their arrival and their going out, by their offset in
-/// the file: byte `n` stands at `n` modulo the capacity.
+/// The memory for a stream's bytes between their arrival and their delivery.
 ///
-/// The loop thread stores, at and behind the front of contiguous data; the output's thread reads,
-/// before it. What one thread may touch the other learns under a lock, never from this type.
+/// Byte `n` of the file is at index `n` modulo the capacity. The loop thread stores bytes at the
+/// end of the contiguous data or after it. The output's thread reads the bytes before that end.
+/// Both learn these limits under a lock outside of this type.
 final class RingBuffer: @unchecked Sendable {
-    // Unchecked, because the two threads never touch the same bytes, as said above.
+    // Unchecked: the two threads never access the same bytes, as described above.
     private let base: UnsafeMutableRawPointer
     private let capacity: Int
-    /// Bytes at this offset and behind it would overwrite what has not gone out; loop thread only.
+    /// The offset from which bytes would overwrite undelivered ones; loop thread only.
     var limit: Int64 = 0
 
-    /// Reserves `capacity` bytes, which take memory only once they are used; `nil` with `errno` set.
+    /// Reserves `capacity` bytes of address space; fails with `errno` set.
+    ///
+    /// Memory is used only where bytes are stored.
     init?(capacity: Int64) {
         let mapped = mmap(
             nil, Int(capacity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -24,9 +26,10 @@ final class RingBuffer: @unchecked Sendable {
 
     deinit { munmap(base, capacity) }
 
-    /// Stores bytes of the file from `position` on, at most `count`: up to the end of the memory.
+    /// Stores at most `count` bytes at `position`, up to the end of the buffer.
     ///
-    /// - Returns: How many were stored, or −1 with `errno` set when they would overwrite others.
+    /// - Returns: The number of bytes stored, or −1 with `errno` set if they would overwrite
+    ///   others.
     func store(_ bytes: UnsafeRawPointer, _ count: Int, at position: Int64) -> Int {
         guard position + Int64(count) <= limit else {
             errno = ENOBUFS
@@ -38,7 +41,8 @@ final class RingBuffer: @unchecked Sendable {
         return step
     }
 
-    /// The bytes of the file from `start` on, at most up to `end`: those that stand in one piece.
+    /// Returns the bytes from `start` to `end`, or only the first of them that are contiguous in
+    /// memory.
     func piece(_ start: Int64, _ end: Int64) -> UnsafeRawBufferPointer {
         let place = Int(start % Int64(capacity))
         return UnsafeRawBufferPointer(
