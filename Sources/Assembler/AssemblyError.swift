@@ -1,11 +1,11 @@
-/// What went wrong with a file on the disk.
+/// An error of a file operation.
 ///
-/// Carries facts; wording is the command's business.
+/// The error carries facts only; the command words the message.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum AssemblyError: Error, Sendable, Hashable {
-    /// Something stands at the destination and `overwrite` was not asked for.
+    /// A file exists at the destination, and `overwrite` was not requested.
     case destinationExists(path: String)
     /// The destination, the part or the manifest is a folder, device, pipe, socket or symbolic link.
     case notARegularFile(path: String)
@@ -13,38 +13,45 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case folderUnavailable(path: String, errno: Int32)
     /// The part or the manifest cannot be created or opened.
     case cannotCreate(path: String, errno: Int32)
-    /// Another process is downloading to this destination.
+    /// Another process is downloading to this destination by flock(2).
     case busy(path: String)
-    /// A part stands there without a manifest, or something else in the place of a manifest: it is
-    /// not known to be segget's.
+    /// The file at this path is not known to be segget's.
+    ///
+    /// It is a part without a manifest, a file that is not a manifest but has a manifest's name, or
+    /// one that other users may change.
     case foreignPart(path: String)
-    /// There is no part to be continued; `isThere`: there is a file of that name, without a manifest.
+    /// There is no part to continue; `isThere` means that a file of that name exists without a
+    /// manifest.
     case noPart(path: String, isThere: Bool)
-    /// Somebody else has removed, replaced or shortened the part while it was written. It was not
-    /// published.
+    /// Another program removed, replaced or truncated the part during the download.
+    ///
+    /// The part was not published.
     case partChanged(path: String)
-    /// The part is lost: somebody else removed or moved it, or its folder, while it was written. No byte of it is
-    /// kept.
+    /// The part is lost: another program removed or moved it, or its folder, during the download.
+    ///
+    /// No byte of the part is kept.
     case partGone(path: String, PartLoss)
-    /// The file at this path, which another program has begun, is not gone on with.
+    /// The file at this path, which another program began to download, cannot be adopted.
     case notAdopted(path: String, AdoptionObstacle)
-    /// A lock file says that another process writes to the part, or may do so: `host` and `process` name it, as
-    /// far as the file does. Nothing shows that it has ended.
+    /// A lock file shows that another process writes to the part, or may do so.
+    ///
+    /// `host` and `process` identify that process, if the file names it. Nothing shows that the
+    /// process has ended.
     case locked(path: String, lock: String, host: String?, process: Int64?)
-    /// Fewer bytes are free than the file still needs.
+    /// The file system has fewer free bytes than the file still needs.
     case noSpace(path: String, needed: Int64, free: Int64)
     /// A system call on a file failed.
     case io(operation: String, path: String, errno: Int32)
-    /// The finished file has another digest than expected. It was not published.
+    /// The finished file does not have the expected digest. It was not published.
     case digestMismatch(expected: Digest, actual: Digest, part: String)
-    /// The stream has another digest than expected. Its end was held back.
+    /// The stream does not have the expected digest. Its last bytes were not delivered.
     case streamDigestMismatch(expected: Digest, actual: Digest, path: String)
-    /// Whoever read the stream has closed it (EPIPE).
+    /// The reader of the stream has closed it (EPIPE, ECONNRESET).
     case readerGone(path: String)
 }
 
 extension AssemblyError {
-    /// Whether another run works with the part, or may do so.
+    /// Whether another run uses the part, or may use it.
     var isOfLock: Bool {
         switch self {
         case .busy, .locked: true
@@ -53,116 +60,123 @@ extension AssemblyError {
     }
 }
 
-/// How a part was lost while it was written.
+/// How a part was lost during the download.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum PartLoss: Error, Sendable, Hashable {
     /// The part or its folder was removed.
     case removed
-    /// Nothing has the part's name in its folder: it was removed, or moved elsewhere.
+    /// No file in the folder has the part's name: the part was removed, or moved to another folder.
     case nameGone
-    /// Its file system was unmounted while it was in use (`umount -l`).
+    /// The file system was unmounted while it was in use (`umount -l`).
     case unmounted
 }
 
-/// Why an earlier run's part cannot be continued, so that the download starts over.
+/// The reason why an earlier run's part cannot be continued and the download starts over.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum StartOverReason: Error, Sendable, Hashable {
     /// The caller asked not to resume.
     case notWanted
-    /// The manifest stands there, but the part is gone.
+    /// The manifest exists, but the part does not.
     case partMissing
     /// The manifest has no readable header.
     case manifestUnreadable
-    /// The manifest is of a format version that this segget does not read.
+    /// The manifest has a format version that this version of segget does not support.
     case manifestVersion(Int)
-    /// The part belongs to another URL, and no strong validator proves that it is the same file.
+    /// The part belongs to another URL, and no strong validator shows that the file is the same.
     case urlChanged
-    /// The size of the remote file changed; `nil` is unknown. In bytes.
+    /// The size of the remote file changed, in bytes; `nil` is unknown.
     case sizeChanged(was: Int64?, now: Int64?)
     /// The entity tag changed.
     case etagChanged(was: String?, now: String?)
-    /// The time of the last change changed.
+    /// The modification time of the remote file changed.
     case lastModifiedChanged(was: String?, now: String?)
-    /// The content coding changed: the bytes are encoded in another way, or not any more; `nil` is none.
+    /// The content coding of the response changed; `nil` means none.
     case codingChanged(was: String?, now: String?)
-    /// The digest that the server states of the whole file changed.
+    /// The whole-file digest that the server states changed.
     case digestChanged(was: Digest, now: Digest)
-    /// A redirect leads to another server than when the part was begun, and nothing proves that its file is
-    /// the same.
+    /// A redirect leads to another server than when the part was begun.
+    ///
+    /// Nothing shows that its file is the same.
     case otherServer
-    /// Neither a strong ETag, a usable Last-Modified nor a checksum proves that it is the same file.
+    /// Neither a strong ETag, a strong Last-Modified nor a checksum shows that the file is the
+    /// same.
     case noValidator
-    /// Nothing proves that it is the same file, and a sample of the part is not what the server
-    /// sends there.
+    /// No validator shows that the file is the same, and a sample of the part differs from the
+    /// server's bytes.
     case sampleDiffers(ByteRange)
     /// The server does not serve byte ranges.
     case noRanges
-    /// The part was complete, and its digest was wrong.
+    /// The part was complete, but had a wrong digest.
     case rejected
-    /// The remote file changed while it was being fetched.
+    /// The remote file changed during the download.
     case changedMidway
-    /// A single stream broke off, and without ranges its rest cannot be fetched.
+    /// A single response was interrupted, and without ranges the remaining bytes cannot be
+    /// requested.
     case streamBroken
-    /// Mirrors have different data: one of them brings the whole file.
+    /// The mirrors have different data; a single mirror now serves the whole file.
     case mirrorsDiffer
 }
 
-/// Why a file that another program has begun is not gone on with; it is left as it was.
+/// The reason why a file that another program began to download is not adopted; the file is
+/// unchanged.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum AdoptionObstacle: Error, Sendable, Hashable {
-    /// There is no such file.
+    /// The file does not exist.
     case missing
-    /// It is a folder, device, pipe, socket or symbolic link.
+    /// The path is a folder, device, pipe, socket or symbolic link.
     case notARegularFile
-    /// It belongs to another user.
+    /// The file belongs to another user.
     case otherOwner
-    /// It has further names (hard links): what is done to it would be done to those too.
+    /// The file has other names (hard links), which a change would affect as well.
     case hasOtherNames
-    /// Another program has it open for writing, or has locked it.
+    /// Another program has the file open for writing, or has locked it.
     case inUse
-    /// It was changed while it was read.
+    /// The file was changed while it was read.
     case changed
-    /// Nothing of the file is in it.
+    /// The file contains no downloaded bytes.
     case nothingInIt
-    /// The control file that aria2 left beside it cannot be used.
+    /// The control file of aria2 beside the file cannot be used.
     case controlFile(ControlFileProblem)
-    /// aria2's control file says that bytes are there behind the end of the file. In bytes.
+    /// aria2's control file records bytes beyond the end of the file. In bytes.
     case shorterThanControlFile(size: Int64, stated: Int64)
-    /// It is longer than the remote file. In bytes.
+    /// The file is longer than the remote file. In bytes.
     case longerThanRemote(size: Int64, remote: Int64)
-    /// aria2 was fetching a file of another size. In bytes.
+    /// aria2 was downloading a file of another size. In bytes.
     case otherSize(stated: Int64, remote: Int64)
-    /// The server does not say how long the remote file is, or does not serve ranges of it.
+    /// The server does not state the length of the remote file, or does not serve ranges of it.
     case noRanges
-    /// No digest says whether it belongs to the remote file, and a sample alone is not to.
+    /// No digest can show that the bytes are of the remote file, and a sample alone is not
+    /// accepted.
     case noProof
-    /// It is as long as the remote file, so that nothing but a digest shows what of it is there.
+    /// The file is as long as the remote file: only a digest can show which of its bytes were
+    /// downloaded.
     case onlyDigestTells
-    /// The server sends other bytes there.
+    /// A sample of the file differs from the server's bytes.
     case sampleDiffers(ByteRange)
-    /// The whole file has another digest than expected; `part` is where it is kept, if it is.
+    /// The whole file does not have the expected digest; `part` is the path where it is kept, if it
+    /// is kept.
     case otherDigest(expected: Digest, actual: Digest, part: String?)
-    /// What was taken over cannot be continued with what the server offers now.
+    /// The adopted bytes cannot be continued with the version that the server offers.
     case otherVersion(StartOverReason)
 }
 
-/// Why a control file of aria2 is not read.
+/// The reason why a control file of aria2 cannot be used.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum ControlFileProblem: Error, Sendable, Hashable {
-    /// It is of a version that is not known.
+    /// The control file has an unknown version.
     case version(Int)
-    /// It ends too early.
+    /// The control file is truncated.
     case truncated
-    /// What it says contradicts itself.
+    /// The values in the control file contradict each other.
     case inconsistent
-    /// It is no regular file of the same owner, too long, or cannot be read.
+    /// The control file is not a regular file of the same owner, is too long, or cannot be read.
     case unusable
 }

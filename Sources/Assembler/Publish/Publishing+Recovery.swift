@@ -1,18 +1,18 @@
 import Glibc
 
 extension Publishing {
-    /// Finishes what an earlier run of the same URL was about to publish when it was killed.
+    /// Finishes the publishing of a file for the same URL, if an earlier run was killed during it.
     ///
-    /// The data is checked in full once more. Needs no network. May block on the disk.
+    /// All data is verified again. Requires no network. May block on the disk.
     ///
     /// - Parameters:
-    ///   - path: Folder of the destination.
-    ///   - name: Name of the destination in it.
-    ///   - fullURL: What the download must have been begun for.
+    ///   - path: The folder of the destination.
+    ///   - name: The name of the destination in the folder.
+    ///   - fullURL: The URL with which the download must have been begun.
     ///   - checksum: The digest that the caller expects.
-    ///   - keepManifest: Whether the manifest stays beside the finished file.
-    ///   - isCancelled: Asked again and again while the data is checked.
-    /// - Returns: The file, or `nil` when there is nothing to finish, or after cancelling.
+    ///   - keepManifest: Whether the manifest is kept beside the finished file.
+    ///   - isCancelled: Called repeatedly while the data is verified; returns whether to stop.
+    /// - Returns: The file; `nil` if there is nothing to finish, or after cancellation.
     /// - Throws: `folderUnavailable`, `busy`, `notARegularFile`, `destinationExists`, `io`.
     package static func recover(
         folder path: String, name: String, fullURL: String, checksum: Digest?,
@@ -20,7 +20,7 @@ extension Publishing {
     ) throws(AssemblyError) -> PublishedFile? {
         let folder = try Folder(path)
         let names = PartNames(name)
-        // Where it cannot be removed, it costs nothing but its name.
+        // If the second name cannot be removed, it only clutters the folder.
         try? JournalRewrite.removeSecondName(of: names, in: folder)
         let left = try left(
             in: folder, name: name, fullURL: fullURL, hasChecksum: checksum != nil)
@@ -56,16 +56,18 @@ extension Publishing {
         }
     }
 
-    /// What an earlier run of the same URL was about to publish when it was killed, unchecked.
+    /// Returns the number of bytes that an earlier run of the same URL was about to publish when it
+    /// was killed.
     ///
-    /// Only looks.
+    /// Does not verify or change anything.
     ///
     /// - Parameters:
-    ///   - path: Folder of the destination.
-    ///   - name: Name of the destination in it.
-    ///   - fullURL: What the download must have been begun for.
+    ///   - path: The folder of the destination.
+    ///   - name: The name of the destination in the folder.
+    ///   - fullURL: The URL with which the download must have been begun.
     ///   - hasChecksum: Whether the caller expects a digest.
-    /// - Returns: Bytes that the manifest records, or `nil` when there is nothing to finish.
+    /// - Returns: The number of bytes that the manifest records; `nil` if there is nothing to
+    ///   finish.
     /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package static func pending(
         folder path: String, name: String, fullURL: String, hasChecksum: Bool
@@ -76,7 +78,7 @@ extension Publishing {
         return manifest.extents.covered.count
     }
 
-    /// The manifest of a run of the same URL that was about to rename, and what to do about it.
+    /// Returns the manifest of a run that was killed during publishing, and the action to take.
     private static func left(
         in folder: Folder, name: String, fullURL: String, hasChecksum: Bool
     ) throws(AssemblyError) -> (Manifest, Action)? {
@@ -85,7 +87,7 @@ extension Publishing {
             case .success(let manifest)? = try Manifest.read(names.manifest, in: folder),
             manifest.publishing != nil, manifest.rejected == nil,
             manifest.header.isFor(fullURL: fullURL),
-            // With the checksum it may have been another URL's file that was to get the name.
+            // Without the checksum, the bytes could be those of another URL's file.
             manifest.header.needsChecksum != true || hasChecksum
         else { return nil }
         let situation = Situation(
@@ -95,9 +97,10 @@ extension Publishing {
         return (manifest, action(for: situation))
     }
 
-    /// Removes the manifest of a file that has its name, or leaves it as one that is kept.
+    /// Removes the manifest of a finished file, or replaces it with the one to keep.
     ///
-    /// Unless it is another one by now: there is no part any more whose lock would keep others away.
+    /// A manifest of another generation is not touched. Without a part, no lock prevents another
+    /// run from creating one.
     private static func settleManifest(
         _ names: PartNames, _ manifest: Manifest, _ file: PublishedFile, in folder: Folder,
         isKept: Bool
@@ -106,7 +109,8 @@ extension Publishing {
             now.header.generation == manifest.header.generation
         else { return }
         guard isKept else {
-            // The manifest last: without it nobody knows what else is left.
+            // Remove the manifest last, because only the manifest shows that the other file may
+            // remain.
             try folder.remove(names.rewrite)
             try folder.remove(names.manifest)
             return
@@ -118,15 +122,16 @@ extension Publishing {
         try facts.writeManifest(names, in: folder)
     }
 
-    /// The facts of an open file, when all its bytes have the checksums that the manifest says and
-    /// the digest that the caller expects.
+    /// Verifies an open file against the manifest's checksums and the expected digest.
+    ///
+    /// - Returns: The file, or `nil` if it is incomplete, anything differs, or after cancellation.
     private static func verified(
         _ descriptor: Int32, _ manifest: Manifest, _ checksum: Digest?, _ path: String,
         _ isCancelled: () -> Bool
     ) -> PublishedFile? {
         guard let status = FileStatus(of: descriptor),
             manifest.header.size ?? status.size == status.size,
-            // Without a size, a line that is lost may have stated the end.
+            // Without a known size, a damaged line may have recorded the last extent.
             manifest.header.size != nil || manifest.damagedLines == 0,
             let crc = manifest.extents.combinedCRC(size: status.size)
         else { return nil }

@@ -1,11 +1,11 @@
 extension Publishing {
-    /// What a start finds of an earlier run that was about to rename.
+    /// The files that exist when a run starts after an interrupted publishing.
     package struct Situation: Sendable, Hashable {
-        /// What the manifest says was about to be renamed.
+        /// The identity of the file that was about to be renamed, according to the manifest.
         package var publishing: FileIdentity?
-        /// What stands at the destination.
+        /// The identity of the file at the destination.
         package var destination: FileIdentity?
-        /// What stands at the part's name.
+        /// The identity of the file at the part's name.
         package var part: FileIdentity?
 
         package init(publishing: FileIdentity?, destination: FileIdentity?, part: FileIdentity?) {
@@ -15,17 +15,17 @@ extension Publishing {
         }
     }
 
-    /// What to do about it.
+    /// The action that finishes an interrupted publishing.
     package enum Action: Sendable, Hashable {
-        /// Nothing was about to be renamed, or something else has happened since: as always.
+        /// No file was about to be renamed, or the files have changed since: start as usual.
         case proceed
-        /// The destination is that file: only tidying up is left.
+        /// The destination is the published file: remove or replace the manifest.
         case finish
-        /// The part is that file, and the destination is free: rename.
+        /// The part is the file to publish, and the destination is free: rename the part.
         case rename
     }
 
-    /// The start-up table.
+    /// Returns the action for the files that exist.
     ///
     /// Pure.
     package static func action(for now: Situation) -> Action {

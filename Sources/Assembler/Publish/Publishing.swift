@@ -1,23 +1,25 @@
-// Publish: how a verified part gets its name, and how that is finished after a crash. It knows the order of
-// renames and synchronizations; it never decides whether a part may be published.
+// Publish: how a verified part gets its final name, and how that is finished after a crash. This
+// folder determines the order of renames and synchronizations, but not whether a part may be
+// published.
 
 import Glibc
 
-/// Giving a verified file its name, and finishing that after a crash.
+/// Gives a verified file its final name, and finishes that after a crash.
 package enum Publishing {
-    /// Gives a verified and durable part its name, and settles its manifest.
+    /// Gives a verified, durable part its final name, and removes or keeps its manifest.
     ///
-    /// A crash at any moment leaves what the next run can finish or continue.
+    /// After a crash at any point, the next run can finish publishing or resume.
     ///
     /// - Parameters:
-    ///   - file: The part; its bytes are `facts`'.
-    ///   - journal: Its manifest.
-    ///   - facts: What is known of the file.
-    ///   - expected: The digests that were compared.
-    ///   - overwrite: Whether a regular file at the destination is replaced.
-    ///   - keepsManifest: Whether the manifest stays beside the finished file.
-    /// - Returns: How the name was given.
-    /// - Throws: `destinationExists`, `notARegularFile`, `partGone`, `partChanged`, `cannotCreate`, `io`.
+    ///   - file: The part.
+    ///   - journal: The manifest of the part.
+    ///   - facts: The facts about the part's content.
+    ///   - expected: The digests that were verified.
+    ///   - overwrite: Whether to replace a regular file at the destination.
+    ///   - keepsManifest: Whether to keep the manifest beside the finished file.
+    /// - Returns: How the file got its name.
+    /// - Throws: `destinationExists`, `notARegularFile`, `partGone`, `partChanged`, `cannotCreate`,
+    ///   `io`.
     static func publish(
         _ file: PartialFile, _ journal: Journal, _ facts: FinishedFacts, expected: [Digest],
         overwrite: Bool, keepsManifest: Bool
@@ -28,13 +30,14 @@ package enum Publishing {
         do throws(AssemblyError) {
             try journal.append(Manifest.Record(publishing: file.identity, digests: expected))
             try journal.synchronize()
-            // Before the rename: what does not fit on the disk shall fail while it can be resumed.
+            // Write it before the rename: if the disk is full, the download can still be resumed.
             if keepsManifest { try facts.prepareManifest(names, in: file.folder) }
             way = try rename(file, to: names.destination, overwrite: overwrite)
         } catch {
             try? file.folder.remove(names.rewrite)
-            // Only what a crash leaves is finished without asking the server; this may be out of date
-            // when the name is free.
+            // A later run finishes a recorded publishing without a request to the server, which is
+            // only correct after a crash. By the time the destination is free, the version may be
+            // outdated.
             if (try? file.stands(at: names.destination)) != true { journal.takeBack(to: before) }
             throw error
         }
@@ -42,9 +45,9 @@ package enum Publishing {
         return way
     }
 
-    /// Renames the part to `name` and makes that durable.
+    /// Renames the part to `name` and makes the rename durable.
     ///
-    /// - Returns: How the name was given.
+    /// - Returns: How the file got its name.
     @discardableResult
     static func rename(
         _ file: PartialFile, to name: String, overwrite: Bool
@@ -61,7 +64,7 @@ package enum Publishing {
         return way
     }
 
-    /// Refuses a destination that may not be replaced.
+    /// Checks that the destination does not exist or may be replaced.
     ///
     /// - Throws: `destinationExists`, `notARegularFile`, `cannotCreate`.
     static func checkDestination(

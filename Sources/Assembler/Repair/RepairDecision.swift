@@ -1,24 +1,25 @@
-// What a repair decides by: pure.
+// The decisions of a repair; pure.
 extension RepairPlan {
-    /// What of a finished file is to be fetched again.
+    /// Returns the extents of a finished file that must be downloaded again.
     ///
-    /// Where every piece seems right and the whole is wrong, no piece can be trusted. A file that is only
-    /// longer than it should be is not intact, though nothing of it is to be fetched.
+    /// If every extent matches its CRC-32 but the whole file has a wrong digest, no extent can be
+    /// trusted. A file that is only too long is not intact, although no extent must be downloaded.
     ///
     /// - Parameters:
-    ///   - facts: What the kept manifest says.
-    ///   - size: The file's present length in bytes.
-    ///   - check: What reading all of it has found.
-    /// - Returns: Extents in ascending order; `nil` when the file is intact.
+    ///   - facts: The facts in the kept manifest.
+    ///   - size: The present length of the file in bytes.
+    ///   - check: The result of reading the whole file.
+    /// - Returns: The extents in ascending order; `nil` if the file is intact.
     static func lost(of facts: FinishedFacts, size: Int64, _ check: ContentCheck) -> [Extent]? {
         guard check.damaged.isEmpty, size == facts.size else { return check.damaged }
         return facts.digests.allSatisfy(check.digests.contains) ? nil : facts.extents
     }
 
-    /// Why the rest cannot be had from what is offered now; `nil` when it is the same version.
+    /// Returns why the damaged extents cannot be downloaded from the current offer.
     ///
-    /// - Parameter request: What would be downloaded.
-    /// - Returns: The first condition for resuming that does not hold.
+    /// - Parameter request: The download that would be started.
+    /// - Returns: The first condition for resuming that is not met; `nil` if the version is the
+    ///   same.
     package func obstacle(to request: Assembly.Request) -> StartOverReason? {
         var header = facts.header
         header.size = facts.size

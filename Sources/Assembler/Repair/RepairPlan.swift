@@ -1,40 +1,42 @@
-// Repair: what of a finished file is intact, and making a part of that, which an ordinary download then
-// completes. It knows the kept manifest; it never changes the file itself, and fetches nothing.
+// Repair: the intact bytes of a finished file, and a part made of them, which an ordinary download
+// completes. This folder reads the kept manifest. It never changes the finished file, and downloads
+// nothing.
 
-/// What of a finished file can be kept, and turning that into a part that an ordinary download
+/// The plan to repair a finished file: its intact extents become a part, which an ordinary download
 /// completes.
 ///
-/// The file itself is only read: it is replaced, whole and verified, when the part is published.
+/// The file is only read. When the part is published, it replaces the file as a whole.
 package struct RepairPlan: Sendable {
-    /// What stands at the names of a file, its part and its manifest.
+    /// The state of a file, its part and its manifest.
     package enum Finding: Sendable {
-        /// No manifest says what the content should be.
+        /// No manifest describes the expected content.
         case noManifest(isFileThere: Bool)
-        /// There is a part with its manifest, of a repair or a download that was stopped.
+        /// A part and its manifest exist, from a stopped repair or download.
         case part(Manifest)
-        /// The file is as its kept manifest says.
+        /// The file matches its kept manifest.
         case intact(FinishedFacts, StandingFile)
-        /// Some of it is not.
+        /// The file is damaged.
         case damaged(RepairPlan)
     }
 
-    /// What the kept manifest says.
+    /// The facts in the kept manifest.
     package let facts: FinishedFacts
-    /// Extents that are to be fetched again, in ascending order.
+    /// The extents that must be downloaded again, in ascending order.
     package let damaged: [Extent]
     private let file: StandingFile
     private let folder: Folder
     private let names: PartNames
 
-    /// Looks at what is there, and checks the file against its kept manifest.
+    /// Looks for the file, its part and its manifest, and checks the file against its kept
+    /// manifest.
     ///
-    /// Blocks on the disk for as long as reading the file takes.
+    /// Blocks on the disk until the whole file is read.
     ///
     /// - Parameters:
-    ///   - path: Folder of the file.
-    ///   - name: Name of the file in it.
-    ///   - isCancelled: Asked again and again while the data is checked.
-    /// - Returns: What was found; `nil` after cancelling.
+    ///   - path: The folder of the file.
+    ///   - name: The name of the file in the folder.
+    ///   - isCancelled: Called repeatedly while the data is checked; returns whether to stop.
+    /// - Returns: The finding; `nil` after cancellation.
     /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package static func survey(
         folder path: String, name: String, isCancelled: () -> Bool
@@ -60,10 +62,10 @@ package struct RepairPlan: Sendable {
             RepairPlan(facts: facts, damaged: lost, file: file, folder: folder, names: names))
     }
 
-    /// Makes the part of what is intact, with a manifest that says exactly that.
+    /// Creates a part with the intact extents, and its manifest.
     ///
-    /// Until the manifest is replaced, as the last step, the file counts as finished and its
-    /// manifest as kept: whatever stops this in between changes nothing.
+    /// The manifest is replaced last. If this is interrupted before that, the file still counts as
+    /// finished and its kept manifest is unchanged.
     ///
     /// - Throws: `busy`, `notARegularFile`, `cannotCreate`, `io`.
     package func prepare() throws(AssemblyError) {
@@ -83,8 +85,8 @@ package struct RepairPlan: Sendable {
                 source: file.descriptor, sourcePath: file.path, target: part.descriptor,
                 targetPath: part.path)
             for range in covered.ranges { _ = try copy(range) }
-            // Before the manifest that vouches for it: once that has replaced the kept one, nothing
-            // else shows what of the file is intact.
+            // Make the part durable before the new manifest replaces the kept one, which is the
+            // only record of the intact bytes.
             try part.sync()
             try folder.sync()
             var header = facts.header
@@ -99,7 +101,7 @@ package struct RepairPlan: Sendable {
         }
     }
 
-    /// Undoes `prepare`, as far as it is about the manifest and the part.
+    /// Undoes `prepare`: restores the kept manifest and removes the part.
     ///
     /// - Throws: `cannotCreate`, `io`.
     package func restore() throws(AssemblyError) {
