@@ -1,32 +1,33 @@
-// SmallFile: files that one request has brought whole, published in groups without part and manifest. It
-// knows bytes in memory and names; it never knows ranges, nor continues anything.
+// SmallFile: files that a single request downloaded completely, published in groups without part
+// and manifest. This folder knows bytes in memory and names. It knows no ranges, and resumes
+// nothing.
 
 import CLinux
 import Glibc
 
-/// A small file whose bytes are all in memory, on its way to its name.
+/// A small file whose bytes are all in memory, until it is published.
 ///
-/// It is written without a name (open(2), `O_TMPFILE`), and gets one when it is durable: nothing of
-/// it is left when the process is killed or the power fails before, so it needs no manifest.
+/// The file is written without a name (open(2), `O_TMPFILE`), and named once it is durable. After a
+/// crash before that, nothing remains of it, so it needs no manifest.
 ///
 /// Used by one thread.
 struct WholeFile {
-    /// What is published, but for whether it could be named.
+    /// The published file, provided that `nameIt` succeeds.
     private(set) var published: PublishedFile
     private let descriptor: Int32
     let name: String
     let folder: Folder
 
-    /// Verifies the bytes and writes them.
+    /// Verifies the bytes and writes them to a file without a name.
     ///
-    /// `nil` where this is not to be done without a manifest, and where anything stands in the way:
-    /// something beside the name, a digest that differs, a full disk. Nothing has changed then.
+    /// Fails if the caller wants a manifest, and on any obstacle: other files of the download
+    /// exist, a digest differs, the disk is full. Nothing has changed in that case.
     ///
     /// - Parameters:
     ///   - bytes: The whole file.
-    ///   - request: What a download wants of it.
+    ///   - request: The parameters of the download.
     ///   - folder: The folder of `request`.
-    ///   - permissions: Those of the finished file.
+    ///   - permissions: The permissions of the finished file.
     init?(
         _ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder,
         permissions: FilePermissions
@@ -75,22 +76,22 @@ struct WholeFile {
         }
     }
 
-    /// Has the kernel begin to write it out.
+    /// Asks the kernel to start writing the file to the disk.
     func startWriting() { segget_start_writing(descriptor) }
 
-    /// Makes it durable, still without a name.
+    /// Makes the file durable, still without a name.
     ///
-    /// - Returns: Whether that was done.
+    /// - Returns: Whether that succeeded.
     func sync() -> Bool { fsync(descriptor) == 0 }
 
-    /// Gives it its name, unless something stands there.
+    /// Gives the file its name, unless another file has it.
     ///
-    /// - Returns: Whether it has it now.
+    /// - Returns: Whether that succeeded.
     func nameIt() -> Bool {
         folder.withDescriptor { segget_name_file(descriptor, $0, name) } == 0
     }
 
-    /// Lets go of it; without a name it is gone then.
+    /// Closes the file; without a name, it ceases to exist.
     func close() { Glibc.close(descriptor) }
 
     private static func digest(_ algorithm: DigestAlgorithm, of bytes: [UInt8]) -> Digest? {

@@ -1,32 +1,35 @@
 import Glibc
 
-/// Publishes small files in groups, on a thread of its own: all that have come while the last group
-/// was made durable are the next one.
+/// Publishes small files in groups on a separate thread.
 ///
-/// Of each group all files are written, then made durable, then named, then the folders are made
-/// durable. May be used from any thread.
+/// The files that arrive while one group is being published form the next group. For each group,
+/// the thread writes all files, makes them durable, names them, and makes the folders durable. Any
+/// thread may use it.
 package final class WholeFilePublisher: Sendable {
-    /// What became of a file.
+    /// The result of publishing a file.
     package enum Outcome: Sendable {
-        /// It has its name.
+        /// The file has its name, durably.
         case published(PublishedFile)
-        /// It is to be put together with a part and a manifest: something is in the way, or the file
-        /// system cannot do it otherwise. Nothing has changed.
+        /// The file was not published, and nothing has changed.
+        ///
+        /// Either there is an obstacle, or the file system does not support this. The caller must
+        /// use a part and a manifest.
         case declined
-        /// It has its name, but that is not durable.
+        /// The file has its name, but its folder could not be made durable.
         case named(AssemblyError)
     }
 
-    /// One file.
+    /// A file to publish.
     package struct Job: Sendable {
-        /// The whole file.
+        /// The content of the file.
         var bytes: [UInt8]
-        /// Chooses the name, and says what is wanted; `nil` when there is nothing to be done any more.
+        /// Chooses the name and returns the parameters; `nil` if the file is no longer needed.
         ///
-        /// Called on the publisher's thread, in the order of submitting.
+        /// Called on the publisher's thread, in the order of submission.
         var request: @Sendable () -> Assembly.Request?
-        /// Called once with what became of it and the name that was chosen, on the publisher's thread,
-        /// unless `request` gave nothing.
+        /// Called once on the publisher's thread with the result and the chosen name.
+        ///
+        /// Not called if `request` returned `nil`.
         var report: @Sendable (Outcome, String) -> Void
 
         package init(
@@ -39,7 +42,7 @@ package final class WholeFilePublisher: Sendable {
         }
     }
 
-    /// A file that is written, and not yet durable.
+    /// A file that is written but not yet durable.
     private struct Entry {
         let file: WholeFile
         let report: @Sendable (Outcome, String) -> Void
@@ -51,16 +54,16 @@ package final class WholeFilePublisher: Sendable {
         var isOver = false
     }
 
-    /// Files of a group: descriptors that are open at a time.
+    /// The maximum number of files in a group, which are open at the same time.
     private static let largestGroup = 64
 
     private let state = Monitor(State())
 
     package init() {}
 
-    /// Hands over a file; never waits.
+    /// Adds a file to the queue; never blocks.
     ///
-    /// `request` of an earlier one may do this too.
+    /// The `request` closure of another job may call this.
     package func submit(_ job: Job) {
         state.withLock { state in
             state.jobs.append(job)
@@ -69,7 +72,7 @@ package final class WholeFilePublisher: Sendable {
         }
     }
 
-    /// Ends the thread, after what was submitted.
+    /// Publishes the submitted files and ends the thread.
     ///
     /// May block.
     package func finish() {
@@ -92,10 +95,10 @@ package final class WholeFilePublisher: Sendable {
         }
     }
 
-    /// Takes what waits, up to `count`.
+    /// Removes up to `count` jobs from the queue and returns them.
     private func take(_ count: Int) -> [Job] {
         state.withLock { state in
-            // An empty array would be the one that others append to next.
+            // An empty copy would share the storage to which other threads append next.
             guard !state.jobs.isEmpty else { return [] }
             let jobs = Array(state.jobs.prefix(count))
             state.jobs.removeFirst(jobs.count)
@@ -103,12 +106,12 @@ package final class WholeFilePublisher: Sendable {
         }
     }
 
-    /// Publishes what waits, with the permissions that `umask` leaves.
+    /// Publishes the queued files as one group.
     private func publishGroup(umask: mode_t) {
         var folders: [String: (folder: Folder, permissions: FilePermissions)] = [:]
         var files: [Entry] = []
         while files.count < Self.largestGroup {
-            // Choosing a name lets the next file of the list choose its own.
+            // `request` may submit the next file of the list, so take jobs until there are no more.
             let jobs = take(Self.largestGroup - files.count)
             if jobs.isEmpty { break }
             for job in jobs {
@@ -130,7 +133,7 @@ package final class WholeFilePublisher: Sendable {
         }
         if files.count > 1 { for entry in files { entry.file.startWriting() } }
         var named: [Entry] = []
-        // Each is durable before any has a name.
+        // Make all files durable before any of them gets a name.
         let durable = files.map { $0.file.sync() }
         for (index, entry) in files.enumerated() {
             if durable[index], entry.file.nameIt() {

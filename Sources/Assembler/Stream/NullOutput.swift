@@ -1,11 +1,11 @@
 import Glibc
 
-/// A download whose bytes are written to `/dev/null`: what the way to it costs can be measured.
+/// An output that writes to `/dev/null`, to measure the speed of a download without a disk.
 ///
-/// Everything else is as with a file, the checks of replies and the CRC-32 of all bytes included; but
-/// nothing is kept, and no other digest is computed. Used as `Output` says.
+/// Responses are checked as usual, and the CRC-32 of all bytes is computed. No byte is kept, and no
+/// other digest is computed. `Output` defines which threads may use it.
 package final class NullOutput: Output, @unchecked Sendable {
-    // Unchecked, because ownership moves from thread to thread as `Output` says.
+    // Unchecked: ownership moves between threads as `Output` documents.
 
     package let destination = "/dev/null"
     package private(set) var recorded = ExtentMap()
@@ -33,7 +33,7 @@ package final class NullOutput: Output, @unchecked Sendable {
     package func takeWindow() -> OutputWindow? { nil }
 
     package func makeWriter(at offset: Int64) -> ExtentWriter {
-        // A write for each buffer, as other programs do it that write there.
+        // One write(2) per buffer, as in other programs that write to `/dev/null`.
         writers.add(ExtentWriter(descriptor: descriptor, at: offset))
     }
 

@@ -1,31 +1,31 @@
 import Glibc
 
-/// Sends a stream out in order, on a thread of its own, and computes its digests on the way.
+/// Writes a stream in order on a separate thread, and computes its digests.
 ///
-/// When a digest is expected, the last piece is held back until the digest has been compared: a
-/// reader never sees the end of a stream that is wrong.
+/// If a digest is expected, the last bytes are written only after the comparison. A reader
+/// therefore never receives the end of a wrong stream.
 final class StreamDelivery {
-    /// What the output's thread and the others say to each other.
+    /// The state that the output's thread shares with other threads.
     struct State: Sendable {
-        /// The end of the file, stated when all of it is in memory.
+        /// The size and CRC-32 of the file, set when all of its bytes are in memory.
         struct End: Sendable {
-            /// In bytes.
+            /// The size of the file in bytes.
             var size: Int64
-            /// CRC-32 of the whole file.
+            /// The CRC-32 of the whole file.
             var crc: UInt32
         }
 
-        /// Bytes 0..<front have arrived.
+        /// The end of the contiguous bytes from 0 that have arrived.
         var front: Int64 = 0
-        /// Bytes 0..<written have gone out.
+        /// The end of the bytes from 0 that were written.
         var written: Int64 = 0
         var end: End?
         var isStopped = false
-        /// Whether the digests are right, or none was expected.
+        /// Whether all expected digests match; also true if none is expected.
         var isVerified = false
-        /// The digests that were right, or what failed.
+        /// The digests that matched, or the error.
         var outcome: Result<[Digest], AssemblyError>?
-        /// Called when `written` has moved on by some way, and when the delivery fails.
+        /// Called when `written` has advanced far enough, and when the delivery ends.
         var onMove: (@Sendable () -> Void)?
     }
 
@@ -35,11 +35,12 @@ final class StreamDelivery {
         case finish(State.End)
     }
 
-    /// Most bytes that are hashed and written at a time: what has gone out makes room.
+    /// The maximum number of bytes that are hashed and written at a time; written bytes free
+    /// memory.
     private static let longestPiece: Int64 = 256 << 10
-    /// Bytes that are held back for a digest, at most.
+    /// The maximum number of bytes that are held back until the digest is verified.
     private static let heldBack: Int64 = 64 << 10
-    /// Longest time until a stop is noticed while the reader takes nothing, in milliseconds.
+    /// The maximum time until a stop is noticed while the reader blocks, in milliseconds.
     private static let patience: Int32 = 50
 
     private let descriptor: StreamDescriptor
@@ -68,10 +69,9 @@ final class StreamDelivery {
         digests = Set(expected.map(\.algorithm)).compactMap { StreamingDigest($0) }
     }
 
-    /// Runs until the end of the stream, a failure or a stop.
+    /// Runs until the end of the stream, an error or a stop.
     func run() {
-        // A reader that has gone is an error to be reported, whatever the process does about
-        // SIGPIPE.
+        // Report a closed pipe as an error, regardless of how the process handles SIGPIPE.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -112,9 +112,9 @@ final class StreamDelivery {
         hashed += Int64(bytes.count)
     }
 
-    /// Hashes what is not yet hashed, and writes, up to `end`.
+    /// Writes the bytes up to `end`, and hashes those that are not hashed yet.
     ///
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether to continue.
     private func deliver(upTo end: Int64) -> Bool {
         while position < end {
             let piece = ring.piece(position, min(end, position + Self.longestPiece))
@@ -151,9 +151,9 @@ final class StreamDelivery {
         return true
     }
 
-    /// Tells how far the stream has gone out.
+    /// Publishes the write position, and calls `onMove` if it has advanced far enough.
     ///
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether to continue.
     private func moved() -> Bool {
         let (position, quantum, reported) = (position, quantum, reported)
         let reserve = reserve

@@ -1,16 +1,15 @@
 import Glibc
 
-/// A pipe, socket or file of somebody else's that is written to in order, and that is never waited
-/// for longer than one says.
+/// A pipe, socket or file of the caller, written in order and with bounded blocking.
 ///
 /// Used on the output's thread only.
 final class StreamDescriptor: Sendable {
     private enum Kind {
-        /// Writing takes its time, but never waits for a reader.
+        /// A file: writing takes time but never waits for a reader.
         case file
-        /// A pipe whose open file is our own, and so can be non-blocking.
+        /// A pipe with a separate open file description, which is therefore set to non-blocking.
         case ownPipe
-        /// Something shared that may block: only what fits for sure is written.
+        /// A shared open file description that may block; writes are limited to the size that fits.
         case shared
         case socket
     }
@@ -18,19 +17,18 @@ final class StreamDescriptor: Sendable {
     private let descriptor: Int32
     private let kind: Kind
 
-    /// Takes a duplicate of `original`, so that the caller may close its own; `nil` with `errno`
-    /// set.
+    /// Duplicates `original`, so that the caller may close it; fails with `errno` set.
     ///
     /// - Parameters:
     ///   - original: An open descriptor.
-    ///   - opensOwn: Whether a pipe is opened anew where that is possible.
+    ///   - opensOwn: Whether to open a pipe again if possible.
     init?(duplicating original: Int32, opensOwn: Bool = true) {
         var status = stat()
         guard fstat(original, &status) == 0 else { return nil }
         let type = status.st_mode & S_IFMT
         if type == S_IFIFO, opensOwn {
-            // Whether an open file blocks is for all who share it: another one must be opened. That
-            // fails when there is no reader any more, and where /proc is not there.
+            // O_NONBLOCK applies to all who share the open file description, so open another one.
+            // That fails if the pipe has no reader any more, and if /proc is not mounted.
             let own = open("/proc/self/fd/\(original)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             if own >= 0 {
                 descriptor = own
@@ -50,9 +48,10 @@ final class StreamDescriptor: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes what is taken at once, as write(2) of a non-blocking descriptor does.
+    /// Writes as many bytes as possible without blocking, like write(2) on a non-blocking
+    /// descriptor.
     ///
-    /// - Returns: How many bytes were written, or −1 with `errno` set.
+    /// - Returns: The number of bytes written, or −1 with `errno` set.
     func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch kind {
         case .file, .ownPipe:
@@ -64,12 +63,12 @@ final class StreamDescriptor: Sendable {
                 errno = EAGAIN
                 return -1
             }
-            // pipe(7): a pipe that is writable takes so many bytes without blocking.
+            // pipe(7): a writable pipe accepts PIPE_BUF bytes without blocking.
             return Glibc.write(descriptor, bytes, min(count, Int(PIPE_BUF)))
         }
     }
 
-    /// Waits until something can be written, at most so many milliseconds.
+    /// Waits until the descriptor is writable, at most `milliseconds`; returns whether it is.
     @discardableResult
     func isWritable(within milliseconds: Int32) -> Bool {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -1,28 +1,30 @@
-// Stream: a download that goes out in order through a descriptor, and one that goes nowhere. It knows the
-// reader's pace and its own memory; it never knows a file's name, a manifest or a resumed part.
+// Stream: an output that writes in order to a descriptor, and one that discards the bytes. This
+// folder knows the reader's speed and its own memory, but neither file names, manifests nor resumed
+// parts.
 
 import Glibc
 
-/// A download that goes out in order through a descriptor, while it is fetched out of order.
+/// An output that writes to a descriptor in order, while the bytes arrive out of order.
 ///
-/// What has arrived waits in memory until what is before it has gone out. The memory is a window of
-/// the file: what lies behind the window cannot be taken yet. Nothing is kept on any disk.
+/// Bytes wait in memory until all bytes before them are written. The memory holds a window of the
+/// file; bytes beyond the window cannot be accepted yet. Nothing is stored on a disk.
 ///
-/// Used as `Output` says; any thread may ask what has been written.
+/// `Output` defines which threads may use it; any thread may read `bytesWritten`.
 package final class StreamOutput: Output, @unchecked Sendable {
-    // Unchecked, because ownership moves from thread to thread as `Output` says.
+    // Unchecked: ownership moves between threads as `Output` documents.
 
-    /// What a download wants of its stream.
+    /// The parameters of a stream.
     package struct Request: Sendable {
-        /// Where it goes; a duplicate is used.
+        /// The descriptor to write to; it is duplicated.
         package var descriptor: Int32
-        /// What the server offers.
+        /// The version that the server offers.
         package var identity: RemoteIdentity
-        /// The digests that are expected of it.
+        /// The digests that the stream must have.
         package var expected: [Digest]
-        /// Bytes that may be fetched ahead of what has gone out, at least `smallestWindow`.
+        /// The number of bytes that may be requested beyond the written ones; at least
+        /// `smallestWindow`.
         package var window: Int64
-        /// Why what an earlier attempt had fetched is dropped.
+        /// The reason why the bytes of an earlier attempt are discarded.
         package var startedOver: StartOverReason?
 
         package init(
@@ -37,11 +39,13 @@ package final class StreamOutput: Output, @unchecked Sendable {
         }
     }
 
-    /// The smallest window, in bytes: several pieces of what libcurl hands over, and of what is held
-    /// back for a digest.
+    /// The smallest window, in bytes.
+    ///
+    /// It holds several of libcurl's buffers, and several times the bytes that are held back for a
+    /// digest.
     package static let smallestWindow: Int64 = 256 << 10
 
-    /// The version that goes out.
+    /// The version that is written.
     package let identity: RemoteIdentity
     package let destination: String
     package let startedOver: StartOverReason?
@@ -57,7 +61,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
 
     /// Reserves memory for the window, and starts the thread that writes.
     ///
-    /// - Throws: `io`, when the descriptor is not open or the memory cannot be had.
+    /// - Throws: `io`, if the descriptor is not open or the memory is not available.
     package init(_ request: Request) throws(AssemblyError) {
         let path = Self.path(of: request.descriptor)
         let window = max(request.window, Self.smallestWindow)
@@ -84,15 +88,16 @@ package final class StreamOutput: Output, @unchecked Sendable {
 
     deinit { end() }
 
-    /// The path that a descriptor of this process has for everybody.
+    /// Returns the path of a descriptor in messages, the same in every process.
     package static func path(of descriptor: Int32) -> String {
         descriptor == STDOUT_FILENO ? "/dev/stdout" : "/dev/fd/\(descriptor)"
     }
 
-    /// Bytes that have gone out; any thread may ask.
+    /// The number of bytes that were written; any thread may read this.
     package var bytesWritten: Int64 { monitor.withLock { $0.written } }
 
-    /// Forgets what has arrived beyond the front of contiguous data: one stream brings all of it.
+    /// Discards the bytes beyond the contiguous ones, because a single response will deliver all of
+    /// them.
     package func forgetBeyondFront() {
         let front = recorded.covered.front
         var kept = ExtentMap()
@@ -100,7 +105,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
         recorded = kept
     }
 
-    // MARK: While fetching, on the loop thread
+    // MARK: During the download, on the loop thread
 
     package var writtenPath: String { destination }
     package var bytesKept: Int64 { 0 }
@@ -142,11 +147,11 @@ package final class StreamOutput: Output, @unchecked Sendable {
         monitor.withLock { $0.onMove = body }
     }
 
-    // MARK: The end, on any thread
+    // MARK: Finishing, on any thread
 
     package func interrupt() { monitor.withLock { $0.isStopped = true } }
 
-    /// Stops writing, wherever the stream is; what has not gone out is dropped.
+    /// Stops writing immediately; bytes that were not written are discarded.
     package func stop() { end() }
 
     package func publish(
@@ -157,7 +162,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
         guard let crc = recorded.combinedCRC(size: size) else {
             preconditionFailure("published before all \(size) bytes had arrived")
         }
-        // What has gone out cannot be taken back, but its reader does not hear that this was all.
+        // Written bytes cannot be recalled. The reader does not receive the last ones.
         guard isCurrent() else { return nil }
         monitor.withLock { $0.end = .init(size: size, crc: crc) }
         let isVerified = monitor.wait { state -> Bool? in
