@@ -49,8 +49,8 @@ int segget_move_noreplace(int from_folder, const char *from, int to_folder, cons
 }
 
 int segget_is_being_written(int fd) {
-    // Whoever opens the file meanwhile has the kernel send this signal, which does nothing by default, in
-    // place of SIGIO, which ends a process.
+    // When another process opens the file, the kernel sends a signal to the lease holder. SIGURG is
+    // ignored by default; SIGIO would end the process.
     if (fcntl(fd, F_SETSIG, SIGURG) != 0) return 0;
     if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
     fcntl(fd, F_SETLEASE, F_UNLCK);
@@ -74,7 +74,7 @@ int segget_is_in_memory(int fd) {
 
 int64_t segget_read_date(const char *text) {
     struct tm parts = {0};
-    // The locale is "C": nobody sets another.
+    // No code changes the locale, so the month names are those of "C".
     const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
     if (end == NULL || *end != 0 || parts.tm_year < 70 || parts.tm_sec > 59) return -1;
     return timegm(&parts);
@@ -124,7 +124,8 @@ int segget_stay_nice(void) {
     return (int)syscall(SYS_capset, &header, sets);
 }
 
-// Starts a program with these standard descriptors and no other one; `flags` say in whose company (posix_spawn(3)).
+// Starts a program with these standard descriptors and no others. `flags` are those of
+// posix_spawnattr_setflags(3), for the process group or session.
 static int spawn(const char *path, char *const arguments[], char *const environment[], int input,
                  int output, int errors, short flags, pid_t *pid) {
     posix_spawn_file_actions_t actions;
@@ -166,7 +167,8 @@ int segget_spawn_session(const char *path, char *const arguments[], char *const 
     return spawn(path, arguments, environment, input, output, output, POSIX_SPAWN_SETSID, pid);
 }
 
-// The child of segget_spawn_bound, which shares the memory of its parent: system calls only.
+// Runs in the child of segget_spawn_bound, which shares the memory of its parent. Only system calls
+// are allowed here.
 static int become(const char *path, char *const arguments[], char *const environment[], int input,
                   int output, pid_t parent) {
     const int defaults[] = {SIGPIPE, SIGXFSZ};
@@ -174,12 +176,12 @@ static int become(const char *path, char *const arguments[], char *const environ
     sigset_t none;
     sigemptyset(&none);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) return errno;
-    // It may have ended before that.
+    // The parent may have ended before the call of prctl.
     if (getppid() != parent) return ESRCH;
     if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
         dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
         return errno;
-    // What is ended before its time may abort: that leaves no dump.
+    // A program that is killed or aborts leaves no core dump.
     const struct rlimit no_core = {0, 0};
     if (setrlimit(RLIMIT_CORE, &no_core)) return errno;
     if (sigprocmask(SIG_SETMASK, &none, NULL)) return errno;
@@ -192,7 +194,7 @@ int segget_spawn_bound(const char *path, char *const arguments[], char *const en
     volatile int error = 0;
     sigset_t all, before;
     sigfillset(&all);
-    // No signal is to be taken by the child in our memory.
+    // The child shares our memory: it must not run our signal handlers.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const pid_t parent = getpid();
     const pid_t child = vfork();
@@ -215,7 +217,7 @@ int segget_read_tcp_state(int fd, struct segget_tcp_state *state) {
     struct tcp_info info;
     socklen_t length = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length)) return -1;
-    // Kernels before 5.4 do not say it all.
+    // Kernels before 5.4 do not fill in all members.
     if (length < offsetof(struct tcp_info, tcpi_rcv_ooopack) + sizeof info.tcpi_rcv_ooopack) {
         errno = EOPNOTSUPP;
         return -1;
@@ -272,7 +274,7 @@ int segget_open_route_changes(void) {
 
 void segget_forget_route_changes(int fd) {
     char buffer[8192];
-    // ENOBUFS: there were more than the socket holds, and it says so once.
+    // ENOBUFS: the queue overflowed. The socket reports that once.
     while (recv(fd, buffer, sizeof buffer, MSG_DONTWAIT) > 0 || errno == EINTR || errno == ENOBUFS) {
     }
 }
@@ -281,13 +283,13 @@ int segget_has_route(const char *address) {
     const struct addrinfo hints = {
         .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_DGRAM};
     struct addrinfo *found;
-    // The port for what is thrown away (RFC 863).
+    // Port 9, the discard service (RFC 863); nothing is sent.
     if (getaddrinfo(address, "9", &hints, &found) != 0) return -1;
     int has_route = 1;
     int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
         switch (errno) {
-            // The last two are what routes that lead nowhere say, and those that are forbidden.
+            // EINVAL and EACCES are the errors of blackhole and prohibit routes.
             case ENETUNREACH: case EHOSTUNREACH: case ENETDOWN: case EADDRNOTAVAIL: case EAFNOSUPPORT:
             case EINVAL: case EACCES:
                 has_route = 0;
@@ -319,7 +321,7 @@ int segget_open_clock_changes(void) {
 }
 
 int segget_forget_clock_changes(int fd) {
-    // Longer than anybody waits: it is only ever cancelled.
+    // Never expires in practice: the timer is only cancelled, by a change of the clock.
     const struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX * (int64_t)16}};
     return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
 }
@@ -336,10 +338,10 @@ int segget_peer_user(int fd, uid_t *user) {
     return 0;
 }
 
-// getopt_long keeps its place in variables of the process.
+// getopt_long keeps its state in global variables.
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
-// What getopt_long gives back for the first of the options.
+// The value that getopt_long returns for the first option.
 enum { first_option = 256 };
 
 static int option_of(int result, int options, const int letters[]) {
@@ -356,7 +358,7 @@ struct segget_command_line segget_read_command_line(
     struct option *known = calloc((size_t)options + 1, sizeof *known);
     char *short_names = malloc((size_t)options * 3 + 2), *end = short_names;
     if (known == NULL || short_names == NULL) abort();
-    // The colon in front tells what is missing from what is unknown.
+    // With a leading colon, getopt_long distinguishes missing arguments from unknown options.
     *end++ = ':';
     for (int i = 0; i < options; i++) {
         known[i] = (struct option){names[i], kinds[i], NULL, first_option + i};

@@ -1,8 +1,9 @@
-// open(2) where /proc is not mounted.
+// Replaces open(2), so that the program runs where /proc is not mounted.
 //
-// Once a second libdispatch reads from /proc/TID/stat whether its threads are running, and traps where it cannot open
-// that (src/event/workqueue.c of swift-corelibs-libdispatch). A definition in the program goes before the one of the C
-// library (ld.so(8)), so libdispatch calls this one. There it reads that a thread is running, and starts no other one.
+// Once per second, libdispatch reads from /proc/TID/stat whether its threads are running, and traps
+// if the file cannot be opened (src/event/workqueue.c of swift-corelibs-libdispatch). The dynamic
+// linker prefers a definition in the program to that of the C library (ld.so(8)). Here libdispatch
+// reads that the thread is running, and starts no further one.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ static int is_thread(const char *path) {
 
 typedef int (*opener)(const char *, int, ...);
 
-// Any thread may be the first to call it.
+// Several threads may make the first call at the same time.
 int open(const char *path, int flags, ...) {
     mode_t mode = 0;
     if (flags & (O_CREAT | __O_TMPFILE)) {
@@ -30,7 +31,7 @@ int open(const char *path, int flags, ...) {
         mode = va_arg(rest, mode_t);
         va_end(rest);
     }
-    // Of the C library, or of what is loaded before it (LD_PRELOAD).
+    // The definition in the C library, or in a library that LD_PRELOAD loads before it.
     static _Atomic(opener) known;
     opener next = known;
     if (!next) known = next = (opener)dlsym(RTLD_NEXT, "open");

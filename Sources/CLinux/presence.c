@@ -1,4 +1,4 @@
-// Whether an open file, or a folder, is still where it was.
+// Checks whether an open file or folder is still attached to the file system.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -9,7 +9,7 @@
 int segget_has_unsure_links(int fd) {
     struct statfs status;
     if (fstatfs(fd, &status) != 0) return 1;
-    // Not all of them are in the <linux/magic.h> of older systems.
+    // Older versions of <linux/magic.h> do not define all of these.
     switch ((uint32_t)status.f_type) {
         case 0x65735546:  // FUSE
         case 0x6969:      // NFS
@@ -26,7 +26,7 @@ int segget_has_unsure_links(int fd) {
 }
 
 int segget_is_attached(int folder) {
-    // Above the root is the root; a longer path is refused (PATH_MAX).
+    // `..` of the root is the root itself; paths longer than PATH_MAX are refused.
     enum { LEVELS = 1300 };
     char up[3 * LEVELS + 1];
     for (int i = 0; i < LEVELS; i++) memcpy(up + 3 * i, "../", 3);

@@ -1,4 +1,4 @@
-// The process: its arguments and its path without /proc, its memory, and how many threads it may start.
+// The process: its arguments and path without /proc, its memory, and its limit of threads.
 #define _GNU_SOURCE
 #include "clinux.h"
 #include <fcntl.h>
@@ -14,11 +14,11 @@
 
 void segget_give_back_memory(void) { malloc_trim(0); }
 
-// Where the Swift runtime takes the arguments from; without this it reads /proc/self/cmdline, and traps where that is
-// not there.
+// Sets the arguments that the Swift runtime uses. Otherwise the runtime reads /proc/self/cmdline,
+// and traps if that does not exist.
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **argv, int argc);
 
-// glibc calls constructors with the arguments of main.
+// glibc passes the arguments of main to constructors.
 __attribute__((constructor)) static void take_arguments(int argc, char **argv) {
     if (access("/proc/self/cmdline", R_OK) != 0) _swift_stdlib_overrideUnsafeArgvArgc(argv, argc);
 }
@@ -43,7 +43,7 @@ static void *wait_at(void *gate) {
 
 int segget_possible_threads(int most) {
     enum { longest = 256 };
-    // Beside the stacks of threads.
+    // Address space that must remain for the heap, besides the stacks of the threads.
     const size_t heap = 64 << 20;
     pthread_t ids[longest];
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +64,8 @@ int segget_possible_threads(int most) {
     return has_room ? count : 0;
 }
 
-// A number that a file begins with; -1 where it is none (`max`), or there is no such file.
+// Returns the number at the start of a file; -1 if there is none (`max`) or the file does not
+// exist.
 static long number_in(const char *path) {
     char text[32] = "";
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -74,7 +75,8 @@ static long number_in(const char *path) {
     return count > 0 && text[0] >= '0' && text[0] <= '9' ? strtol(text, NULL, 10) : -1;
 }
 
-// Whether a control group, or one that it is in, has less than so many processes and threads.
+// Whether the control group, or one of its ancestors, is limited to fewer than `small` processes
+// and threads.
 static int has_small_group(const char *root, char *group, long small) {
     while (1) {
         char path[1200];
@@ -88,7 +90,7 @@ static int has_small_group(const char *root, char *group, long small) {
 }
 
 int segget_has_tight_limits(void) {
-    // What a download, its server and a shell never need together.
+    // More than a download, its server and a shell need together.
     const long small = 2048;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
