@@ -1,11 +1,13 @@
-// Typed wrappers for libcurl's variadic calls, which Swift cannot import, one per shape of value.
+// Typed wrappers for libcurl's variadic functions, which Swift cannot import: one for each type of
+// value.
 #ifndef SEGGET_CCURL_H
 #define SEGGET_CCURL_H
 
 #include <curl/curl.h>
 
-// The least version, said here only (scripts/check.sh compares the README): CURLU_PUNYCODE came with 7.88.0,
-// CURLOPT_QUICK_EXIT with 7.87.0, CURLOPT_PROTOCOLS_STR with 7.85.0, curl_easy_nextheader with 7.83.0.
+// The minimum version is defined only here; scripts/check.sh compares it with the README.
+// CURLU_PUNYCODE requires 7.88.0, CURLOPT_QUICK_EXIT 7.87.0, CURLOPT_PROTOCOLS_STR 7.85.0,
+// curl_easy_nextheader 7.83.0.
 _Static_assert(LIBCURL_VERSION_NUM >= 0x075800, "segget needs libcurl 7.88 or later");
 
 typedef size_t (*segget_curl_data_callback)(char *, size_t, size_t, void *);
@@ -80,12 +82,12 @@ static inline CURLSHcode segget_curl_share_setopt_data(CURLSH *share, curl_lock_
     return curl_share_setopt(share, CURLSHOPT_SHARE, data);
 }
 
-// CURLMsg's result sits in a union that Swift does not import conveniently.
+// Swift does not import the union in CURLMsg conveniently.
 static inline CURLcode segget_curl_message_result(const CURLMsg *message) {
     return message->data.result;
 }
 
-// Macros with casts are not imported.
+// Swift does not import macros that contain casts.
 static const long segget_curl_http_version_1_0 = (long)CURL_HTTP_VERSION_1_0;
 static const long segget_curl_http_version_1_1 = (long)CURL_HTTP_VERSION_1_1;
 static const long segget_curl_http_version_2_tls = (long)CURL_HTTP_VERSION_2TLS;

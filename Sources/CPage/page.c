@@ -1,6 +1,6 @@
 #include "cpage.h"
 
-// C23 has it; as an extension it needs no other version of the language.
+// `#embed` is standard in C23; clang also accepts it as an extension in earlier versions of C.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const unsigned char acts_js[] = {

@@ -1,9 +1,10 @@
-// What is known of the source only while it is built.
+// Facts about the source that are known only at build time.
 #ifndef SEGGET_CVERSION_H
 #define SEGGET_CVERSION_H
 
-// The commit that the program was built from, with `-modified` where files differed from it. Empty where whoever
-// built it did not say (SEGGET_COMMIT of the environment, which `make build` sets).
+// The commit from which the program was built, with the suffix `-modified` if files differed from
+// it. Empty if the environment variable SEGGET_COMMIT was not set at build time; `make build` sets
+// it.
 const char *segget_commit(void);
 
 #endif
