@@ -13,12 +13,12 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case folderUnavailable(path: String, errno: Int32)
     /// The part or the manifest cannot be created or opened.
     case cannotCreate(path: String, errno: Int32)
-    /// Another process is downloading to this destination by flock(2).
+    /// Another process is downloading to this destination: it has locked the part with flock(2).
     case busy(path: String)
     /// The file at this path is not known to be segget's.
     ///
-    /// It is a part without a manifest, a file that is not a manifest but has a manifest's name, or
-    /// one that other users may change.
+    /// The file is a part without a manifest, another file with a manifest's name, or another user's
+    /// file in a shared folder.
     case foreignPart(path: String)
     /// There is no part to continue; `isThere` means that a file of that name exists without a
     /// manifest.

@@ -3,7 +3,7 @@ import Glibc
 extension Manifest {
     /// Reads the manifest `name`; returns `nil` if the file does not exist.
     ///
-    /// - Throws: `notARegularFile`; `foreignPart` if other users may write to the file;
+    /// - Throws: `notARegularFile`; `foreignPart` for another user's file in a shared folder;
     ///   `cannotCreate`, `io`.
     static func read(
         _ name: String, in folder: Folder

@@ -22,7 +22,7 @@ package struct Manifest: Sendable {
     package var header: Header
     /// The received extents according to the readable lines.
     ///
-    /// They are not yet checked against the data.
+    /// The extents are not yet checked against the data.
     package var extents = ExtentMap()
     /// The file that was about to be renamed when the last record was written.
     package var publishing: FileIdentity?
@@ -67,7 +67,7 @@ package struct Manifest: Sendable {
         ///
         /// The received bytes are then the start of a single response.
         package var isOneStream: Bool?
-        /// Whether a sample, and no validator, showed that all received bytes are of one version.
+        /// Whether only a sample, not a validator, showed that all received bytes are of one version.
         ///
         /// Every later run compares a new sample.
         package var isSampled: Bool?
@@ -174,8 +174,7 @@ package struct Manifest: Sendable {
             urlHash == Self.hash(of: fullURL, generation: generation)
         }
 
-        /// Whether no field has a line break, which would end a header field if it were sent in a
-        /// request.
+        /// Whether no text contains CR, LF or NUL, which must not be sent in a header field.
         var hasNoBreaks: Bool {
             [generation, url, urlHash, givenHash, etag, lastModified, mirror].allSatisfy {
                 $0?.utf8.allSatisfy { $0 != 0x0d && $0 != 0x0a && $0 != 0 } ?? true

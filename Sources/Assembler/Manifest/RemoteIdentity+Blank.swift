@@ -1,7 +1,8 @@
 extension RemoteIdentity {
     /// Validators that have the form of a strong validator but do not distinguish versions.
     ///
-    /// They count as weak: a difference shows another version, equality proves nothing.
+    /// Blank validators count as weak: if they differ, the version is another one; if they are
+    /// equal, it may still be another one.
     public struct Blank: OptionSet, Sendable, Hashable {
         /// A bit for each field.
         public let rawValue: Int
@@ -25,9 +26,9 @@ extension RemoteIdentity {
 
     /// Returns whether a date is a placeholder, not the time of a change.
     ///
-    /// Package stores, reproducible archives and disk images set all times to the epoch, or to a
-    /// day shortly after it. That day stays after the epoch in every time zone and in the file
-    /// systems that count from 1980. npm archives use a fixed date as well.
+    /// Package stores, reproducible archives and disk images set all times to the epoch, or to a day
+    /// shortly after it, which is valid in every time zone and on file systems that start at 1980.
+    /// npm archives use a fixed date as well.
     ///
     /// - Parameter seconds: The date in seconds since 1970.
     /// - Returns: Whether the date is a placeholder.

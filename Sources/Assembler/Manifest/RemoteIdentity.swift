@@ -8,7 +8,7 @@ public struct RemoteIdentity: Sendable, Hashable {
     public var lastModified: String?
     /// Whether `lastModified` is a strong validator by RFC 9110 §8.8.2.2.
     ///
-    /// It is strong if it is at least one second older than the `Date` of the same response.
+    /// A strong date is at least one second older than the `Date` of the same response.
     public var lastModifiedIsStrong: Bool
     /// The content coding of the saved bytes, in lower case (RFC 9110 §8.4); `nil` if they are not
     /// encoded.

@@ -2,8 +2,8 @@ import Glibc
 
 /// Writes a run of bytes in order, and computes the CRC-32 of its unrecorded bytes.
 ///
-/// This is the hot path, used on the loop thread only. It takes no locks, and allocates at most
-/// once for a run of `ExtentMap.mergeLimit` bytes.
+/// This is the hot path, used on the loop thread only. A writer takes no locks, and allocates at
+/// most once for a run of `ExtentMap.mergeLimit` bytes.
 package final class ExtentWriter {
     private enum Place {
         case file(Int32)

@@ -1,7 +1,7 @@
 /// Hashes a file on a separate thread during the download.
 ///
-/// It reads the bytes that have arrived without a gap. They are still in the page cache, and no
-/// second pass over the file is needed.
+/// The thread reads the contiguous bytes from the start of the file. They are still in the page
+/// cache, and the file need not be read again at the end.
 final class DigestFollower: Sendable {
     private struct State: Sendable {
         /// The end of the contiguous bytes from 0 that may be hashed.

@@ -8,7 +8,7 @@ public enum FileAllocation: String, Sendable, Hashable, CaseIterable, Codable {
     case auto
     /// Reserve the space (fallocate(2)), so that the disk cannot become full during the download.
     ///
-    /// Where the file system does not support that, as `trunc`.
+    /// On file systems that do not support fallocate(2), this is the same as `trunc`.
     case falloc
     /// Set the final length without allocating space (ftruncate(2)).
     case trunc

@@ -288,8 +288,8 @@ package final class PartialFile: Sendable {
 
     /// Throws unless the part has its name and length, and no holes.
     ///
-    /// Another program may have removed, replaced or truncated it. If it was truncated and then
-    /// grew again by our writes, it has a hole of zeros.
+    /// Another program may have removed, replaced or truncated the part. A part that was truncated
+    /// and has grown again by our writes has a hole of zeros.
     ///
     /// - Parameters:
     ///   - size: The required length in bytes.
@@ -326,7 +326,7 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// A new watch that compares later checks with the state at opening.
+    /// Creates a watch that compares later checks with the state at opening.
     var watch: PartWatch { PartWatch(firstSight, countsNamesOnly: hasUnsureLinks) }
 
     /// Returns the error for a part that is lost or was changed by another program.

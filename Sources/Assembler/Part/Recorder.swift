@@ -1,7 +1,7 @@
 /// Keeps the manifest of a part up to date.
 ///
-/// It appends received extents immediately, and makes them durable every few seconds. When the
-/// manifest has grown, it is rewritten with merged extents.
+/// Received extents are appended immediately, and become durable every few seconds. A manifest that
+/// has grown is rewritten with merged extents.
 ///
 /// Used by one thread at a time.
 struct Recorder {
@@ -74,7 +74,7 @@ struct Recorder {
 
     /// Ends the thread and removes an unfinished rewrite; must be called once.
     ///
-    /// - Returns: The error of the thread that was not reported yet.
+    /// - Returns: The error of the thread, if any.
     func stop() -> AssemblyError? {
         let failure = syncer.stop()
         try? folder.remove(journal.names.rewrite)

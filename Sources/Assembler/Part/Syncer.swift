@@ -104,7 +104,7 @@ final class Syncer: Sendable {
 
     /// Marks the manifest as changed since the last synchronization.
     ///
-    /// - Throws: The first error of the thread.
+    /// - Throws: The loss of the part, or else the first error of the thread.
     func noteRecorded() throws(AssemblyError) {
         let failure = monitor.withLock { state in
             state.isDirty = true
@@ -133,7 +133,8 @@ final class Syncer: Sendable {
 
     /// Stops the thread and waits until it has ended.
     ///
-    /// - Returns: The first error of the thread. The kernel reports a failed write only once.
+    /// - Returns: The loss of the part, or else the first error of the thread. The kernel reports a
+    ///   failed write only once, so the error must not be dropped.
     func stop() -> AssemblyError? {
         monitor.withLock { $0.stop = true }
         thread.join()

@@ -7,8 +7,8 @@ import Glibc
 
 /// A small file whose bytes are all in memory, until it is published.
 ///
-/// The file is written without a name (open(2), `O_TMPFILE`), and named once it is durable. After a
-/// crash before that, nothing remains of it, so it needs no manifest.
+/// The file is written without a name (open(2), `O_TMPFILE`), and named once it is durable. If the
+/// process or the machine crashes earlier, nothing remains of the file, so it needs no manifest.
 ///
 /// Used by one thread.
 struct WholeFile {

@@ -27,8 +27,8 @@ final class StreamDescriptor: Sendable {
         guard fstat(original, &status) == 0 else { return nil }
         let type = status.st_mode & S_IFMT
         if type == S_IFIFO, opensOwn {
-            // O_NONBLOCK applies to all who share the open file description, so open another one.
-            // That fails if the pipe has no reader any more, and if /proc is not mounted.
+            // O_NONBLOCK applies to all processes that share the open file description, so open
+            // another one. This open(2) fails if the pipe has no reader, or /proc is not mounted.
             let own = open("/proc/self/fd/\(original)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             if own >= 0 {
                 descriptor = own

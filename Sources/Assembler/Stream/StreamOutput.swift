@@ -41,8 +41,8 @@ package final class StreamOutput: Output, @unchecked Sendable {
 
     /// The smallest window, in bytes.
     ///
-    /// It holds several of libcurl's buffers, and several times the bytes that are held back for a
-    /// digest.
+    /// This window holds several of libcurl's buffers, and several times the bytes that are held
+    /// back for a digest.
     package static let smallestWindow: Int64 = 256 << 10
 
     /// The version that is written.
@@ -88,7 +88,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
 
     deinit { end() }
 
-    /// Returns the path of a descriptor in messages, the same in every process.
+    /// Returns the path by which any process can name its descriptor: `/dev/stdout` or `/dev/fd/N`.
     package static func path(of descriptor: Int32) -> String {
         descriptor == STDOUT_FILENO ? "/dev/stdout" : "/dev/fd/\(descriptor)"
     }
@@ -162,7 +162,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
         guard let crc = recorded.combinedCRC(size: size) else {
             preconditionFailure("published before all \(size) bytes had arrived")
         }
-        // Written bytes cannot be recalled. The reader does not receive the last ones.
+        // Written bytes cannot be recalled, but the end of the stream is not delivered.
         guard isCurrent() else { return nil }
         monitor.withLock { $0.end = .init(size: size, crc: crc) }
         let isVerified = monitor.wait { state -> Bool? in
