@@ -7,7 +7,7 @@
 public enum AssemblyError: Error, Sendable, Hashable {
     /// A file exists at the destination, and `overwrite` was not requested.
     case destinationExists(path: String)
-    /// The destination, the part or the manifest is a folder, device, pipe, socket or symbolic link.
+    /// The destination, part or manifest is a folder, device, pipe, socket or symbolic link.
     case notARegularFile(path: String)
     /// The destination's folder cannot be opened.
     case folderUnavailable(path: String, errno: Int32)
@@ -17,8 +17,8 @@ public enum AssemblyError: Error, Sendable, Hashable {
     case busy(path: String)
     /// The file at this path is not known to be segget's.
     ///
-    /// The file is a part without a manifest, another file with a manifest's name, or another user's
-    /// file in a shared folder.
+    /// The file is a part without a manifest, another file with a manifest's name, or another
+    /// user's file in a shared folder.
     case foreignPart(path: String)
     /// There is no part to continue; `isThere` means that a file of that name exists without a
     /// manifest.

@@ -67,7 +67,7 @@ package struct Manifest: Sendable {
         ///
         /// The received bytes are then the start of a single response.
         package var isOneStream: Bool?
-        /// Whether only a sample, not a validator, showed that all received bytes are of one version.
+        /// Whether only a sample, not a validator, showed that all bytes are of one version.
         ///
         /// Every later run compares a new sample.
         package var isSampled: Bool?

@@ -26,9 +26,9 @@ extension RemoteIdentity {
 
     /// Returns whether a date is a placeholder, not the time of a change.
     ///
-    /// Package stores, reproducible archives and disk images set all times to the epoch, or to a day
-    /// shortly after it, which is valid in every time zone and on file systems that start at 1980.
-    /// npm archives use a fixed date as well.
+    /// Package stores, reproducible archives and disk images set all times to the epoch, or to a
+    /// day shortly after it, which is valid in every time zone and on file systems that start at
+    /// 1980. npm archives use a fixed date as well.
     ///
     /// - Parameter seconds: The date in seconds since 1970.
     /// - Returns: Whether the date is a placeholder.

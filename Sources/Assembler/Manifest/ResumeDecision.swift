@@ -35,7 +35,7 @@ package enum ResumeDecision: Sendable {
         package var otherURLs: [String]
         /// The generation of a part of which a sample matched the server's bytes.
         ///
-        /// It is set if the caller wants to continue that part although no validator identifies the
+        /// Set only if the caller wants to continue that part although no validator identifies the
         /// version.
         package var sampled: String?
         /// Whether the URL is a new link to the same file, regardless of the URL with which the

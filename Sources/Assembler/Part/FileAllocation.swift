@@ -3,8 +3,7 @@
     @nonexhaustive
 #endif
 public enum FileAllocation: String, Sendable, Hashable, CaseIterable, Codable {
-    /// As `falloc`; but as `trunc` in memory (tmpfs), where reserving takes about as long as
-    /// writing.
+    /// Use `falloc`, but `trunc` on tmpfs, where reserving space takes about as long as writing.
     case auto
     /// Reserve the space (fallocate(2)), so that the disk cannot become full during the download.
     ///

@@ -30,7 +30,8 @@ package enum Publishing {
         do throws(AssemblyError) {
             try journal.append(Manifest.Record(publishing: file.identity, digests: expected))
             try journal.synchronize()
-            // Write it before the rename: if the disk is full, the download can still be resumed.
+            // Write the manifest to keep before the rename: if the disk is full, the download can
+            // still be resumed.
             if keepsManifest { try facts.prepareManifest(names, in: file.folder) }
             way = try rename(file, to: names.destination, overwrite: overwrite)
         } catch {

@@ -88,7 +88,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
 
     deinit { end() }
 
-    /// Returns the path by which any process can name its descriptor: `/dev/stdout` or `/dev/fd/N`.
+    /// Returns the conventional path of a descriptor: `/dev/stdout` or `/dev/fd/N`.
     package static func path(of descriptor: Int32) -> String {
         descriptor == STDOUT_FILENO ? "/dev/stdout" : "/dev/fd/\(descriptor)"
     }
