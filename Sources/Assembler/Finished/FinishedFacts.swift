@@ -1,6 +1,6 @@
 // Finished: the facts about a file that has its final name, and whether they still apply, judged by
-// its kept manifest, its extended attributes and its bytes. This folder downloads nothing and
-// changes no file.
+// its kept manifest, its extended attributes and its bytes. This folder never downloads anything,
+// and never changes a file's content.
 
 import CLinux
 import Glibc

@@ -1,7 +1,7 @@
 // Manifest: the state of a download that is stored beside its file, and the decision whether it
 // still matches the server's offer. The format, its reader and the decisions are pure; only
-// `Journal`, `JournalRewrite` and `Manifest+File` access files. This folder knows neither the
-// source of the bytes nor the part's data.
+// `Journal`, `JournalRewrite` and `Manifest+File` access files. This folder never knows the source
+// of the bytes, nor the part's data.
 
 import Crypto
 

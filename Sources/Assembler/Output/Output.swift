@@ -1,6 +1,6 @@
 // Output: the destination of a download's bytes, and the hot path from libcurl's buffer to the disk
-// or to memory. This folder knows bytes and offsets, but neither manifests, folders nor the reader
-// of a stream.
+// or to memory. This folder knows bytes and offsets. It never knows a manifest, a folder or the
+// reader of a stream.
 
 /// The destination of a download's bytes: an assembled file, or a stream in order.
 ///

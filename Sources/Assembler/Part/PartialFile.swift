@@ -1,5 +1,5 @@
 // Part: the file that receives the bytes, and the threads that hash it, verify an earlier run's
-// bytes, and make it and its manifest durable. This folder knows neither servers nor the finished
+// bytes, and make it and its manifest durable. This folder never knows a server or the finished
 // file.
 
 import CLinux

@@ -1,6 +1,6 @@
 // Publish: how a verified part gets its final name, and how that is finished after a crash. This
-// folder determines the order of renames and synchronizations, but not whether a part may be
-// published.
+// folder determines the order of renames and synchronizations. It never decides whether a part may
+// be published.
 
 import Glibc
 

@@ -1,6 +1,6 @@
 // SmallFile: files that a single request downloaded completely, published in groups without part
-// and manifest. This folder knows bytes in memory and names. It knows no ranges, and resumes
-// nothing.
+// and manifest. This folder knows bytes in memory and names. It never knows ranges, and never
+// resumes a download.
 
 import CLinux
 import Glibc

@@ -1,6 +1,6 @@
 // Stream: an output that writes in order to a descriptor, and one that discards the bytes. This
-// folder knows the reader's speed and its own memory, but neither file names, manifests nor resumed
-// parts.
+// folder knows the reader's speed and its own memory. It never knows a file name, a manifest or a
+// resumed part.
 
 import Glibc
 
