@@ -1,27 +1,27 @@
 extension Source {
-    /// Which of a host's addresses connections go to, and which are left for a while.
+    /// The addresses of a host that connections use, and those that they avoid for a while.
     struct Places {
-        /// Where the last reply whose body was taken came from.
+        /// The origin and the address of the last response whose body was accepted.
         private(set) var lastGood: (origin: String, address: String)?
-        /// The addresses that connections are spread over; `nil` while no others are known.
+        /// The addresses that connections are spread over; `nil` unless the host has several.
         private(set) var book: AddressBook?
-        /// Whether a request went out, or the probe's was taken over.
+        /// Whether a request was sent, or the probe's response was adopted.
         var isAsked = false
-        /// Whether connections may go to several.
+        /// Whether connections may use several addresses.
         private let isSpread: Bool
-        /// What is to be reported of addresses.
+        /// The notices about addresses that were not reported yet.
         private var news: [DownloadNotice] = []
 
         init(isSpread: Bool) { self.isSpread = isSpread }
 
-        /// The book, if it is of the host where a connection leads.
+        /// Returns the address book if it belongs to the origin of the connection.
         fileprivate func book(for route: FetchMachine.Route?) -> AddressBook? {
             book?.origin == route?.origin ? book : nil
         }
 
-        /// Makes the book, when there are several addresses.
+        /// Creates the address book if the host has several addresses.
         ///
-        /// - Returns: The book, of the host that is asked.
+        /// - Returns: The book of the current origin; `nil` if there is none.
         fileprivate mutating func makeBook(
             _ origin: String, of source: Int, _ slots: Slots, _ facts: some FetchFacts
         ) -> AddressBook? {
@@ -37,43 +37,42 @@ extension Source {
             return book
         }
 
-        /// A connection goes to an address.
+        /// Records that a connection uses an address.
         fileprivate mutating func use(_ address: String) {
             if book?.use(address) == true { news.append(.addressUsed(address)) }
         }
 
-        /// What is to be reported of addresses that are used for the first time, or left, since
-        /// this was last asked.
+        /// Returns and clears the notices about addresses used for the first time, or abandoned.
         mutating func takeNews() -> [DownloadNotice] {
             defer { news = [] }
             return news
         }
 
-        /// The URL leads to another place by now.
+        /// Discards the address book, because the URL now leads to another host.
         mutating func close() { book = nil }
 
-        // MARK: What happened there
+        // MARK: Events
 
-        /// A reply was accepted that came over a connection.
+        /// Records the address from which a connection received an accepted response.
         mutating func answered(_ route: FetchMachine.Route, from address: String) {
             lastGood = (route.origin, address)
             if book?.origin == route.origin { use(address) }
         }
 
-        /// Bytes of the file have come over a connection.
+        /// Records that a connection received bytes of the file.
         mutating func served(_ route: FetchMachine.Route?) {
             guard let address = route?.address, book(for: route) != nil else { return }
             book?.served(address)
         }
 
-        /// Leaves an address, for which something is wrong there.
+        /// Abandons an address for a while, because of a fault.
         ///
         /// - Parameters:
-        ///   - address: Of those in the book.
-        ///   - fault: What is wrong.
-        ///   - least: Seconds for which it wants to be left.
+        ///   - address: An address of the book.
+        ///   - fault: The fault.
+        ///   - least: The minimum time to avoid the address, in seconds.
         ///   - now: The time.
-        /// - Returns: Whether another one is good.
+        /// - Returns: Whether another address is usable.
         mutating func leave(
             _ address: String, _ fault: AddressFault, atLeast least: Double? = nil, now: Double
         ) -> Bool {
@@ -83,18 +82,18 @@ extension Source {
             return hasOther
         }
 
-        /// Any address will do, as they were all slow.
+        /// Forgets the last good address, because all connections were too slow.
         mutating func forgetGood() { lastGood = nil }
 
-        /// Leaves addresses whose connections are far slower than others.
+        /// Abandons addresses whose connections are far slower than those of the other addresses.
         ///
         /// - Parameters:
-        ///   - flowing: The connections whose body flows.
-        ///   - source: The server.
+        ///   - flowing: The connections that are receiving a body.
+        ///   - source: The index of the server.
         ///   - slots: All connections.
-        ///   - roundTrip: Seconds from a request to its first byte.
+        ///   - roundTrip: The time from a request to the first byte of its response, in seconds.
         ///   - now: The time.
-        /// - Returns: The addresses that are left.
+        /// - Returns: The addresses that are abandoned.
         mutating func leaveSlow(
             _ flowing: [Int: Rescue.Connection], of source: Int, _ slots: Slots,
             roundTrip: Double, now: Double
@@ -115,15 +114,17 @@ extension Source {
         }
     }
 
-    // MARK: Where to go
+    // MARK: Choosing an address
 
-    /// Decides where the next request of a connection goes: as long as it is open, where it has gone.
+    /// Chooses the address for a connection's next request.
+    ///
+    /// An open connection keeps its address.
     ///
     /// - Parameters:
     ///   - index: The connection.
     ///   - slots: All connections.
-    ///   - ask: The request.
-    ///   - facts: The present moment.
+    ///   - ask: The request, which receives the address.
+    ///   - facts: The current facts.
     mutating func route(
         _ index: Int, _ slots: inout Slots, _ ask: inout FetchMachine.Ask,
         _ facts: some FetchFacts
@@ -135,7 +136,7 @@ extension Source {
             return
         }
         var pin = ask.wantsFreshConnection ? goodAddress : nil
-        // The first one has the connection of the probe.
+        // The first request uses the probe's connection.
         if places.isAsked,
             let book = places.makeBook(origin, of: slots[index].source, slots, facts)
         {
@@ -148,8 +149,9 @@ extension Source {
         if let pin { places.use(pin) }
     }
 
-    /// The address that a second request for what a connection fetches goes to, as `Route.pin`: that of
-    /// a connection that has nothing to do, if one leads elsewhere.
+    /// Returns the address for a hedge of a connection's segment, as in `Route.pin`.
+    ///
+    /// An idle connection to another address is preferred.
     mutating func pin(
         forHedgeOf slot: Slot, _ slots: Slots, _ facts: some FetchFacts
     ) -> String? {
@@ -159,26 +161,27 @@ extension Source {
             $0.source == slot.source && !$0.isBusy && $0.isMade
                 && $0.route?.origin == book.origin && $0.route?.address != mine
         }
-        // None that was left is tried for this.
+        // Addresses that are being avoided are not tried for a hedge.
         return idle?.route?.pin
             ?? book.choose(
                 slots.loads(of: slot.source, in: book), instead: mine, now: -.infinity)
     }
 
-    // MARK: What came of it
+    // MARK: Faults
 
-    /// Finds the address that is to blame where a request ended without a byte of the file.
+    /// Returns the address to blame for a request that ended without a byte of the file.
     ///
-    /// A server that serves others there has only so much to give, or does not like this request.
+    /// An address that serves other connections is not to blame: it may be at its limit, or reject
+    /// only this request.
     ///
     /// - Parameters:
     ///   - index: The connection.
-    ///   - cause: What went wrong.
-    ///   - isProbed: Whether what is known of the file is what this server said to `HEAD`: then its
-    ///     contradiction is taken seriously.
+    ///   - cause: The failure.
+    ///   - isProbed: Whether the facts about the file come from a `HEAD` response of this server.
+    ///     The first address is then not blamed for contradicting it.
     ///   - slots: All connections.
-    ///   - facts: The present moment.
-    /// - Returns: The address; `nil` for none.
+    ///   - facts: The current facts.
+    /// - Returns: The address; `nil` if none is to blame.
     func blamed(
         _ index: Int, for cause: TransferFailure, isProbed: Bool, _ slots: Slots,
         _ facts: some FetchFacts
@@ -192,14 +195,15 @@ extension Source {
         return isServing ? nil : address
     }
 
-    /// Leaves addresses that bring nothing while others do.
+    /// Abandons addresses from which no bytes arrive while connections to other addresses receive
+    /// some.
     ///
     /// - Parameters:
-    ///   - flowing: The connections whose body flows.
-    ///   - source: Its place among the servers.
+    ///   - flowing: The connections that are receiving a body.
+    ///   - source: The index of the server.
     ///   - slots: All connections.
-    ///   - facts: The present moment.
-    /// - Returns: The addresses that are left.
+    ///   - facts: The current facts.
+    /// - Returns: The addresses that are abandoned.
     mutating func leaveStalled(
         _ flowing: [Int: Rescue.Connection], of source: Int, _ slots: Slots,
         _ facts: some FetchFacts

@@ -1,40 +1,40 @@
 import Assembler
 
 extension Source {
-    /// What follows from a reply whose body is not the file's.
+    /// The consequence of a response whose body must not be used.
     enum Refusal: Hashable {
-        /// What `HEAD` had said is not what `GET` says.
+        /// The responses to `HEAD` and to `GET` differ.
         case contradictsProbe
-        /// The bytes are asked for again, as after any failure.
+        /// Request the bytes again, as after any failure.
         case again
-        /// They are asked for again at once, on a new connection: that may lead to another server.
+        /// Request them again immediately, on a new connection, which may reach another server.
         case againElsewhere
-        /// They are asked for again at once, without `If-Range`.
+        /// Request them again immediately, without `If-Range`.
         case againWithoutIfRange
-        /// Nothing more of this server's is used before a sample of what is there has been compared.
+        /// Use no more bytes of this server until a sample was compared with the bytes on the disk.
         case doubt
-        /// The URL that was given is resolved again.
+        /// Resolve the original URL again.
         case resolve
-        /// The server is not used any more.
+        /// Stop using the server.
         case drop(MirrorFault)
     }
 
-    /// Decides after a reply that broke the contract.
+    /// Decides about a response that failed its check.
     ///
     /// - Parameters:
-    ///   - breach: How.
-    ///   - request: What was asked for.
-    ///   - setup: What is fetched, and how.
-    ///   - hasBytes: Whether there are bytes of the file that a later run can build on.
-    /// - Returns: What follows.
+    ///   - breach: The reason.
+    ///   - request: The request.
+    ///   - setup: The setup of the fetch.
+    ///   - hasBytes: Whether bytes of the file exist that a later run can resume from.
+    /// - Returns: The consequence.
     mutating func refused(
         _ breach: ContractBreach, to request: Slot.Request, _ setup: FetchMachine.Setup,
         hasBytes: Bool
     ) -> Refusal {
         if breach == .wholeFileForRange || breach == .rangeRefused {
-            // Some servers answer 200 to If-Range although nothing has changed.
+            // Some servers respond 200 to `If-Range` although the file has not changed.
             if breach == .wholeFileForRange, request.sentIfRange { return .againWithoutIfRange }
-            // Without ranges nothing can be continued: that is not believed at once.
+            // Without ranges nothing can be resumed, so a single such response is not believed.
             let times = trust.ignoredRange()
             let isBelieved = times >= FetchMachine.patience || accepted == 0 && !hasBytes
             return isBelieved ? .drop(.rangesIgnored) : .again
@@ -42,7 +42,7 @@ extension Source {
         let isDoubt = breach.isDoubt(of: mirror.identity)
         if !isDoubt { trust.lied() }
         if dates.doubted != nil, request.missedSample {
-            // A sample was asked for and did not come from where the date is another one.
+            // The response to the sample request had another date than the doubted one.
             if dates.miss(), hasJoined { standing = .proven }
             return .againElsewhere
         }
@@ -52,7 +52,7 @@ extension Source {
             ? .drop(.changed(breach)) : .againElsewhere
     }
 
-    /// A reply had the same strong tag and another date.
+    /// Decides about a response with the same strong ETag and another date.
     private mutating func doubt(_ breach: ContractBreach) -> Refusal {
         guard case .otherLastModified(_, let date?) = breach, dates.mayDoubt else {
             return .drop(.changed(breach))
@@ -61,21 +61,21 @@ extension Source {
         return .doubt
     }
 
-    /// What of the date that is doubted is another version: a sample differs, or nothing is there that
-    /// could show it.
+    /// The fault of a server whose doubted date means another version: the sample differs, or no
+    /// bytes exist to compare.
     var changedByDate: MirrorFault {
         .changed(
             .otherLastModified(expected: mirror.identity.lastModified, got: dates.doubted))
     }
 
-    /// Decides after an error status.
+    /// Decides about an error status.
     ///
     /// - Parameters:
-    ///   - status: The status.
-    ///   - isOneStream: Whether one reply is to bring the whole file.
-    ///   - isAboveLimit: Whether 403 may be the answer to a request over the server's limit.
-    ///   - date: In seconds since 1970.
-    /// - Returns: What follows.
+    ///   - status: The status code.
+    ///   - isOneStream: Whether one request at a time delivers the file, and is not replaced.
+    ///   - isAboveLimit: Whether a 403 may mean that the request exceeded the server's limit.
+    ///   - date: The time, in seconds since 1970.
+    /// - Returns: The consequence.
     mutating func refused(
         _ status: Int, isOneStream: Bool, isAboveLimit: Bool, date: Double
     ) -> Refusal {

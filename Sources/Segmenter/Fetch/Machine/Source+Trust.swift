@@ -1,72 +1,80 @@
 import Assembler
 
 extension Source {
-    /// How far a server's replies are believed: what is asked of them before more is asked for, and
-    /// before their bytes count.
+    /// The trust in a server's responses.
+    ///
+    /// It limits the number of requests until ranges have proved right, and the length of ranges
+    /// that are checked by a digest.
     struct Trust {
-        /// Replies about another version in a row, on new connections, before that is believed.
+        /// The number of responses in a row, on new connections, that may show another version
+        /// before that is believed.
         static let mismatchLimit = 4
-        /// Longest range that is asked for where digests of ranges come with them (`Content-Digest`,
-        /// RFC 9530), in bytes.
+        /// The longest range, in bytes, that is requested if the server sends `Content-Digest` (RFC
+        /// 9530) for ranges.
         ///
-        /// Nothing of it is recorded before all of it has come: that much a crash may cost each
-        /// connection.
+        /// Such a range is recorded only once it is complete. A crash can therefore cost each
+        /// connection this many bytes.
         static let longestProven: Int64 = 8 << 20
-        /// A server that may refuse long ranges is asked for at least so many bytes, in bytes.
+        /// The minimum length of a request, in bytes, to a server that may refuse long ranges.
         static let leastShortened: Int64 = 1 << 20
 
-        /// How far it is believed to answer ranges with what was asked for.
+        /// The confidence that the server answers range requests with the requested bytes.
         private(set) var confidence: Confidence
-        /// Whether it states digests of ranges: then these are short, as they count as a whole.
+        /// Whether the server sends digests of ranges.
+        ///
+        /// Ranges are then kept short, because each counts only as a whole.
         private(set) var provesRanges = false
-        /// Whether the last range that was compared with its digest was wrong.
+        /// Whether the last range that was compared with its digest did not match.
         var isForging = false
-        /// Replies about another version in a row.
+        /// The number of responses in a row that showed another version.
         private var mismatches = 0
-        /// Longest range that it has served, in bytes.
+        /// The length of the longest range that the server has served, in bytes.
         private var longestServed: Int64 = 0
-        /// Most bytes that are asked for at a time since longer ranges were forbidden; `nil` where that is not tried.
+        /// The limit on the length of requests after longer ranges were refused, in bytes; `nil`
+        /// for no such limit.
         private var shortened: Int64?
-        /// Replies that ignored the range in a row.
+        /// The number of responses in a row that ignored the range.
         private var ignoredRanges = 0
 
-        /// Whether ranges are asked for: only those have digests.
+        /// Whether range requests are sent.
+        ///
+        /// Only their responses have digests that are checked.
         private let hasRanges: Bool
 
         /// - Parameters:
-        ///   - isProven: Whether a range was right already.
-        ///   - hasRanges: Whether ranges are asked for.
+        ///   - isProven: Whether a range response was already correct.
+        ///   - hasRanges: Whether range requests are sent.
         init(isProven: Bool = false, hasRanges: Bool = true) {
             confidence = Confidence(isProven: isProven)
             self.hasRanges = hasRanges
         }
 
-        /// Most bytes that are asked for at a time.
+        /// The maximum number of bytes per request.
         var longestRange: Int64 {
             min(provesRanges ? Self.longestProven : .max, shortened ?? .max)
         }
 
-        // MARK: Lies
+        // MARK: Wrong responses
 
-        /// Whether its server may be sent one more request.
+        /// Returns whether the server may be sent one more request.
         ///
         /// - Parameters:
-        ///   - asking: Requests under way. Connections that were lied to and wait are among them: others
-        ///     would only be lied to in their place.
-        ///   - roundTrip: Time to connect, in seconds; `nil` when unknown.
-        /// - Returns: Whether it may.
+        ///   - asking: The number of requests in flight, plus the connections that wait after a
+        ///     wrong response: others would only receive wrong responses instead.
+        ///   - roundTrip: The time to connect, in seconds; `nil` when unknown.
+        /// - Returns: Whether one more request is allowed.
         func allows(beside asking: @autoclosure () -> Int, roundTrip: @autoclosure () -> Double?)
             -> Bool
         {
             confidence.isProven || asking() < confidence.most(roundTrip: roundTrip())
         }
 
-        /// A reply was what had been asked for.
+        /// Records a response of the right version.
         mutating func accepted() { mismatches = 0 }
 
-        /// A range was what had been asked for.
+        /// Records that a range response was correct.
         ///
-        /// - Returns: Whether more may be asked for from now on.
+        /// - Returns: Whether this ends the limit on the number of requests.
         mutating func accepted(_ served: ByteRange, now: Double) -> Bool {
             longestServed = max(longestServed, served.count)
             guard !confidence.isProven else { return false }
@@ -74,48 +82,51 @@ extension Source {
             return confidence.isProven
         }
 
-        /// It has forbidden a range, although it has served others.
+        /// Records that the server refused a range with 403, although it had served others.
         ///
-        /// - Parameter isAgain: Whether it has done so after a rest, too. Then it may forbid ranges of that length, and
-        ///   is asked for no longer ones than it has served, until it forbids these, too.
+        /// - Parameter isAgain: Whether it also did so after a pause. The server may then refuse
+        ///   ranges of that length, so requests get no longer than the longest range served. A
+        ///   further refusal removes that limit.
         mutating func forbade(isAgain: Bool) {
             shortened = shortened == nil && isAgain ? max(longestServed, Self.leastShortened) : nil
         }
 
-        /// Looks at the time.
+        /// Advances the time.
         mutating func wait(now: Double) { confidence.wait(now: now) }
 
-        /// Bytes of the file have come.
+        /// Records that bytes of the file were received.
         mutating func hasProgressed() { ignoredRanges = 0 }
 
-        /// A reply was something else than had been asked for.
+        /// Records a response that did not match its request.
         mutating func lied() { confidence.refused() }
 
-        /// A reply ignored the range: that is not believed at once.
+        /// Records a response that ignored the range.
         ///
-        /// - Returns: Times in a row.
+        /// - Returns: The number of such responses in a row.
         mutating func ignoredRange() -> Int {
             ignoredRanges += 1
             return ignoredRanges
         }
 
-        /// A reply was about another version: who has contradicted himself from the start is believed
-        /// sooner.
+        /// Records a response that showed another version.
         ///
-        /// - Returns: Whether that is believed.
+        /// A server whose first responses contradicted each other is believed sooner.
+        ///
+        /// - Returns: Whether another version is now assumed.
         mutating func sawAnotherVersion(hasContradicted: Bool) -> Bool {
             mismatches += 1
             let isDoubtful = hasContradicted && !confidence.isProven
             return mismatches > (isDoubtful ? 1 : Self.mismatchLimit)
         }
 
-        /// Whether a connection asks again after what has just failed: not for ever, where that was a
-        /// lie.
+        /// Returns whether a connection retries after a failure.
+        ///
+        /// After wrong responses, retries are limited.
         ///
         /// - Parameters:
-        ///   - failure: What has failed.
-        ///   - failures: Failures in a row on the connection.
-        /// - Returns: Whether it does.
+        ///   - failure: The failure.
+        ///   - failures: The number of failures in a row on the connection.
+        /// - Returns: Whether it retries.
         func bears(_ failure: TransferFailure, _ failures: Int) -> Bool {
             guard case .breach(let breach) = failure else { return true }
             if case .otherContentDigest = breach { return failures < Confidence.tries }
@@ -124,7 +135,9 @@ extension Source {
 
         // MARK: Digests of ranges
 
-        /// The digest that came with a reply to a range: its bytes count only when they have it.
+        /// Returns the digest of a range response.
+        ///
+        /// The bytes count only if they match it.
         mutating func digest(of reply: Reply) -> Digest? {
             guard hasRanges, reply.status == 206,
                 let digest = AdvertisedDigests.content(of: reply)
@@ -133,7 +146,7 @@ extension Source {
             return digest
         }
 
-        /// Whether a range that has come has a digest, and is longer than those are to be.
+        /// Returns whether a range response has a digest, and is longer than `longestProven`.
         mutating func isTooLong(_ range: ByteRange?, _ reply: Reply) -> Bool {
             guard hasRanges, let range, range.count > Self.longestProven,
                 AdvertisedDigests.content(of: reply) != nil

@@ -1,40 +1,45 @@
 import Assembler
 
-/// A server that has the file, and what it has done so far.
+/// The state of one server that has the file.
 ///
-/// It is known by its place in `Sources`, and knows no other server.
+/// It is identified by its index in `Sources`, and has no access to other servers.
 struct Source {
     enum Standing { case unproven, proven, dropped }
 
     let mirror: FetchMachine.Mirror
-    /// Where its URL leads.
+    /// The URL that requests go to, and its expiry.
     var link: Link
-    /// What its dates say.
+    /// The `Last-Modified` dates of its responses.
     var dates: Dates
-    /// How far its replies are believed.
+    /// How far its responses are trusted.
     var trust = Trust()
-    /// Which of its addresses are asked.
+    /// The addresses that its connections use.
     var places: Places
-    /// Until when no further connection may ask it, as it has asked for that.
+    /// The time before which no further connection may send a request, because the server sent
+    /// `Retry-After`.
     var restsUntil = -Double.infinity
-    /// Whether its bytes may be used: not before a sample of them was compared.
+    /// Whether its bytes may be used.
+    ///
+    /// A mirror is proven by comparing a sample of its bytes.
     var standing = Standing.unproven
-    /// Whether they were used before: then it is a date that a sample is to be compared for.
+    /// Whether its bytes were used before.
+    ///
+    /// If so, a new sample checks a changed `Last-Modified` date.
     var hasJoined = false
-    /// The connection that fetches the sample.
+    /// The connection that downloads the sample.
     var sampling: Int?
-    /// Replies whose body was taken.
+    /// The number of responses whose body was accepted.
     var accepted = 0
-    /// Longest time from a request to the first byte of its reply, in seconds; `nil` before the
-    /// first.
+    /// The longest time from a request to the first byte of its response, in seconds; `nil` before
+    /// the first response.
     private(set) var longestTimeToFirstByte: Double?
-    /// Bytes that transfers which are over have written.
+    /// The number of bytes that finished transfers have written.
     var received: Int64 = 0
 
     /// - Parameters:
     ///   - mirror: The server.
-    ///   - isOneStream: Whether one reply is to bring the whole file: then all of it comes from one
-    ///     address.
+    ///   - isOneStream: Whether one response delivers the whole file. All of the file then comes
+    ///     from one address.
     init(_ mirror: FetchMachine.Mirror, isOneStream: Bool = false) {
         self.mirror = mirror
         link = Link(mirror.url, given: mirror.expiry)
@@ -42,7 +47,7 @@ struct Source {
         places = Places(isSpread: !isOneStream)
     }
 
-    /// The primary server, whose bytes may be used at once.
+    /// Creates the primary server, whose bytes may be used without a sample.
     init(primary setup: FetchMachine.Setup) {
         self.init(setup.primary, isOneStream: setup.isLeftAlone)
         (standing, hasJoined) = (.proven, true)
@@ -54,59 +59,63 @@ struct Source {
     var url: WebURL { link.url }
     var origin: String { link.url.origin }
 
-    /// An address that has served the file, of the host that is asked.
+    /// An address of the current host that has served the file.
     ///
-    /// What a request reveals depends on its URL, and must not go to another host.
+    /// It is `nil` if the address belongs to another host: a request's URL may contain secrets, and
+    /// must not be sent to another host.
     var goodAddress: String? {
         places.lastGood?.origin == origin ? places.lastGood?.address : nil
     }
 
-    /// How much longer than ever before a reply may take, in seconds.
+    /// The time without a response after which a connection counts as slow, in seconds: four times
+    /// the longest so far.
     var stallLimit: Double { longestTimeToFirstByte.map { max(1, 4 * $0) } ?? .infinity }
-    /// Seconds without a byte from which on it stalls.
+    /// The time without a byte after which a connection counts as stalled, in seconds.
     var patience: Double {
         max(StallDetector.patience, StallDetector.factor * (longestTimeToFirstByte ?? 0))
     }
 
-    // MARK: What happens to it
+    // MARK: Events
 
-    /// A reply's head was right.
+    /// Records that the head of a response was accepted.
     ///
-    /// - Parameter isUndated: Whether it left out the date which the version is known by.
+    /// - Parameter isUndated: Whether the response lacked the `Last-Modified` date that identifies
+    ///   the version.
     mutating func accepted(isUndated: Bool) {
         trust.accepted()
         link.accepted()
         if isUndated { dates.isUndated = true }
     }
 
-    /// Bytes of the file have come over a connection.
+    /// Records that a connection received bytes of the file.
     mutating func hasProgressed(by route: FetchMachine.Route?) {
         places.served(route)
         trust.hasProgressed()
     }
 
-    /// Its URL was resolved again.
+    /// Records the URL that resolving the original URL again has returned.
     ///
-    /// - Returns: Whether requests go somewhere else from now on.
+    /// - Returns: Whether requests go to another URL from now on.
     mutating func lead(to url: WebURL) -> Bool {
         let isElsewhere = link.lead(to: url)
         if isElsewhere { places.close() }
         return isElsewhere
     }
 
-    /// Notes the time to the first byte of a reply, in seconds.
+    /// Records the time from a request to the first byte of its response, in seconds.
     mutating func answered(after wait: Double) {
         longestTimeToFirstByte = max(longestTimeToFirstByte ?? 0, wait)
     }
 
-    /// A request for some of its bytes, with what its reply is held against.
+    /// Returns a request for bytes of the file, with the check for its response.
     ///
     /// - Parameters:
-    ///   - range: `nil` for the whole file.
-    ///   - skipsIfRange: Whether `If-Range` is left out.
-    ///   - isSample: Whether these bytes decide about a date that is doubted.
-    ///   - isDecoded: Whether the body is decoded: then its length and validators are not the file's.
-    /// - Returns: The request, without what its connection adds.
+    ///   - range: The bytes to request; `nil` for the whole file.
+    ///   - skipsIfRange: Whether to leave out `If-Range`.
+    ///   - isSample: Whether these bytes decide about a doubted date.
+    ///   - isDecoded: Whether the body is decoded. Its length and validators are then not those of
+    ///     the file.
+    /// - Returns: The request, without the properties that its connection adds.
     func ask(
         _ range: ByteRange?, skipsIfRange: Bool = false, isSample: Bool = false, isDecoded: Bool
     ) -> FetchMachine.Ask {
@@ -120,21 +129,27 @@ struct Source {
 }
 
 extension Source {
-    /// Where a server's URL leads, and whether that is still good.
+    /// The URL that requests to a server go to, and its expiry.
     struct Link {
-        /// Where requests go; another one when the URL that was given was resolved again.
+        /// The URL for requests.
+        ///
+        /// It changes when the original URL, resolved again, redirects to another one.
         private(set) var url: WebURL
-        /// When the URL that was given expires.
+        /// The expiry of the original URL.
         let given: LinkExpiry?
-        /// When its link expires, that where requests go or that which was given.
+        /// The expiry that applies to requests: that of the current URL, otherwise that of the
+        /// original URL.
         private(set) var expiry: LinkExpiry?
-        /// Whether that has been refused since a request was last accepted.
+        /// Whether the server has refused the link since it last accepted a request.
         private(set) var isRefused = false
-        /// Why the server is given up when nothing comes from it any more.
+        /// The reason to give up the server once no connection receives bytes from it any more.
         var expired: DownloadError.Reason?
-        /// Whether the URL is being resolved again; connections that were refused wait for it.
+        /// Whether the URL is being resolved again.
+        ///
+        /// Connections whose requests were refused wait for the result.
         var isResolving = false
-        /// Times in a row that resolving the URL again brought nothing.
+        /// The number of times in a row that the URL was resolved again without bytes received in
+        /// between.
         private(set) var resolutions = 0
         private(set) var receivedAtResolution: Int64 = -1
 
@@ -144,59 +159,64 @@ extension Source {
             expiry = LinkExpiry(url) ?? given
         }
 
-        /// Requests go somewhere else from now on, or to where they went.
+        /// Records the URL for requests, which may be unchanged.
         ///
-        /// - Returns: Whether it is somewhere else.
+        /// - Returns: Whether the URL differs from the previous one.
         mutating func lead(to url: WebURL) -> Bool {
             let isElsewhere = url.text != self.url.text
             self.url = url
             expiry = LinkExpiry(url) ?? given
-            // What was refused there may not be by now.
+            // The new URL has not been refused yet.
             if isElsewhere { isRefused = false }
             return isElsewhere
         }
 
-        /// A request was accepted.
+        /// Records that the server accepted a request.
         mutating func accepted() { isRefused = false }
 
-        /// A request was refused, in a way that a link would be that has expired.
+        /// Records a refusal that an expired link could have caused.
         mutating func refused() { if expiry != nil { isRefused = true } }
 
-        /// The URL is to be resolved again, as a request was refused.
+        /// Records that the URL is resolved again, because a request was refused.
         ///
-        /// - Parameter received: Bytes that the server has sent.
-        /// - Returns: Times in a row that this is done without having brought anything.
+        /// - Parameter received: The number of bytes that the server has sent.
+        /// - Returns: The number of times in a row, including this one, without bytes received in
+        ///   between.
         mutating func resolvesAgain(received: Int64) -> Int {
             resolutions = received == receivedAtResolution ? resolutions + 1 : 1
             receivedAtResolution = received
             return resolutions
         }
 
-        /// Whether the link that was given has expired for good: it was refused, and nothing else leads
-        /// there.
+        /// Returns whether the original link has expired for good: it was refused, and its expiry
+        /// has passed.
         func isOver(date: Double) -> Bool { isRefused && given?.isOver(now: date) == true }
 
-        /// Whether what is under way could not be asked for again.
+        /// Returns whether a repeated request could fail because the link has expired.
         func mayBeOver(date: Double) -> Bool { isRefused || expiry?.isOver(now: date) == true }
     }
 
-    /// What a server's dates say, beside a strong tag or instead of one: a strong tag that stays
-    /// while the date changes may be out of date, or the date means nothing.
+    /// The `Last-Modified` dates that a server sends, with a strong ETag or without any.
+    ///
+    /// If the date changes while the strong ETag stays the same, either the ETag is out of date or
+    /// the date is meaningless. A sample decides.
     struct Dates {
-        /// Most dates of one server that samples are compared for.
+        /// The maximum number of dates of one server for which samples are compared.
         private static let mostDoubts = 16
-        /// Replies of another date in a row after which the date that is doubted counts as gone.
+        /// The number of responses in a row with another date after which the doubted date is
+        /// dropped.
         private static let mostMisses = 8
 
-        /// Whether a reply was taken that left out the date which the version is known by.
+        /// Whether an accepted response lacked the `Last-Modified` date that identifies the
+        /// version.
         var isUndated: Bool
-        /// Dates with which the same strong tag came, and a sample was the same.
+        /// The dates that came with the same strong ETag, and for which a sample matched.
         var vouched: Set<String> = []
-        /// The date that a sample is to be compared for.
+        /// The date for which a sample has to be compared.
         private(set) var doubted: String?
-        /// How often in a row a reply was of another date.
+        /// The number of responses in a row that had another date than the doubted one.
         private var misses = 0
-        /// Dates that samples were to be compared for.
+        /// The number of dates that were doubted so far.
         private var doubts = 0
 
         init(isUndated: Bool) { self.isUndated = isUndated }
@@ -204,16 +224,22 @@ extension Source {
         /// Whether a sample may still be compared for another date.
         var mayDoubt: Bool { doubts < Self.mostDoubts }
 
-        /// The dates that a reply may have beside the version's; `isSample`: whether it decides about one.
+        /// Returns the dates that a response may have, besides the version's own.
+        ///
+        /// - Parameter isSample: Whether the response decides about the doubted date, which is then
+        ///   included.
+        /// - Returns: The dates.
         func accepted(isSample: Bool) -> Set<String> {
             guard isSample, let doubted else { return vouched }
             return vouched.union([doubted])
         }
 
-        /// Doubts a date, unless another one is doubted already, which comes first, or it is good by now,
-        /// and was not when the request went out.
+        /// Marks a date as doubted.
         ///
-        /// - Returns: Whether it is doubted from now on.
+        /// Nothing happens if another date is doubted already, because that one is decided first.
+        /// The same applies if the date was verified while the request was in flight.
+        ///
+        /// - Returns: Whether the date is doubted from now on.
         mutating func doubt(_ date: String) -> Bool {
             guard doubted == nil, !vouched.contains(date) else { return false }
             doubts += 1
@@ -221,9 +247,10 @@ extension Source {
             return true
         }
 
-        /// A sample did not come from where the date is the one that is doubted.
+        /// Records that the response to a sample request did not have the doubted date.
         ///
-        /// - Returns: Whether that date counts as gone; should it come again, it is doubted again.
+        /// - Returns: Whether the doubted date is dropped. If it appears again, it is doubted
+        ///   again.
         mutating func miss() -> Bool {
             guard doubted != nil else { return false }
             misses += 1
@@ -232,7 +259,7 @@ extension Source {
             return true
         }
 
-        /// A sample was the same.
+        /// Records that a sample matched.
         ///
         /// - Returns: Whether a date was doubted.
         mutating func vouch() -> Bool {

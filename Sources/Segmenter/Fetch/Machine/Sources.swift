@@ -1,75 +1,82 @@
 import Assembler
 
-/// The servers that the file comes from: which of them are used, and what each connection does most for.
+/// The servers that the file is downloaded from: which of them are used, and how connections are
+/// divided among them.
 ///
-/// The first is the primary. It knows their connections as far as it is given them.
+/// The first one is the primary. The connections are passed in as arguments.
 struct Sources: RandomAccessCollection, MutableCollection {
     private var all: [Source]
-    /// What came from where.
+    /// The bytes that each server has sent, and the faults of dropped servers.
     private(set) var ledger = MirrorLedger()
 
-    /// Begins with the primary server.
+    /// Creates the list with the primary server.
     init(_ first: Source) { all = [first] }
 
     var startIndex: Int { 0 }
     var endIndex: Int { all.count }
     subscript(index: Int) -> Source {
         get { all[index] }
-        // In place: the values hold texts and sets, which are not to be copied for each change.
+        // Modifies in place, so that the strings and sets of a server are not copied at each
+        // change.
         _modify { yield &all[index] }
     }
 
-    /// The places of those that are in use.
+    /// The indices of the servers that are in use.
     private var used: [Int] { indices.filter { all[$0].standing != .dropped } }
-    /// Bytes that transfers which are over have written.
+    /// The number of bytes that finished transfers have written.
     var received: Int64 { reduce(0) { $0 + $1.received } }
-    /// Whether no reply's body was taken yet.
+    /// Whether no response's body has been accepted yet.
     var haveNothing: Bool { allSatisfy { $0.accepted == 0 } }
-    /// Whether a link is refused that states its expiry: then what runs is left to run.
+    /// Whether a server has refused a link with a known expiry.
+    ///
+    /// Running transfers are then left alone.
     var isAnyRefused: Bool { contains { $0.link.isRefused } }
-    /// How a fetch ends that has brought all of the file.
+    /// Returns the outcome of a fetch that has received the whole file.
     func complete(size: Int64) -> FetchMachine.Outcome {
-        // Several servers work together only where a strong tag or a digest decides.
+        // Several servers are used together only if a strong ETag or a digest identifies the
+        // version.
         .complete(
             size: size, isUndated: count == 1 && all[0].dates.isUndated,
             vouchedDates: reduce(into: []) { $0.formUnion($1.dates.vouched) })
     }
 
-    /// Whether work may be taken from a connection: whoever takes it has to ask for it.
+    /// Returns whether work may be taken from a connection: the new owner has to request it again.
     func maySteal(date: Double) -> Bool {
-        // Nor what cannot be compared then, from whom it has to be.
+        // Each range must stay whole while digests have to be compared.
         !contains { $0.trust.isForging || $0.link.mayBeOver(date: date) }
     }
 
-    // MARK: Who comes, and goes
+    // MARK: Joining and dropping
 
-    /// Takes another server, if it is not there yet.
+    /// Adds a server, unless it is in the list already.
     ///
-    /// - Returns: Its place.
+    /// - Returns: Its index; `nil` if it was not added.
     mutating func join(_ mirror: FetchMachine.Mirror) -> Int? {
         guard !contains(where: { $0.mirror.number == mirror.number }) else { return nil }
         all.append(Source(mirror))
         return all.count - 1
     }
 
-    /// Uses a server's bytes from now on.
+    /// Marks a server as proven: its bytes are used from now on.
     ///
-    /// - Returns: Whether it has joined the others by that.
+    /// - Returns: Whether this is the first time.
     mutating func prove(_ source: Int) -> Bool {
         defer { all[source].hasJoined = true }
         all[source].standing = .proven
         return !all[source].hasJoined
     }
 
-    /// Drops a server, unless it is the last: then that ends the fetch.
+    /// Drops a server.
+    ///
+    /// If it was the last one, the fetch ends.
     ///
     /// - Parameters:
-    ///   - source: The server.
-    ///   - fault: What is wrong with it.
-    /// - Returns: How the fetch ends by that; `nil` when others go on.
+    ///   - source: The index of the server.
+    ///   - fault: The reason.
+    /// - Returns: The outcome of the fetch; `nil` if other servers remain.
     mutating func drop(_ source: Int, _ fault: MirrorFault) -> FetchMachine.Outcome? {
         let isLast = used == [source]
-        // The primary one may yet be asked what it offers now.
+        // The primary server stays, so that a new probe can find out what it offers now.
         if count == 1 || isLast && source == 0 && !fault.outcome.isFailure {
             return fault.outcome
         }
@@ -78,18 +85,18 @@ struct Sources: RandomAccessCollection, MutableCollection {
         return isLast ? .failed(fault.reason) : nil
     }
 
-    /// Whether no other server is in use.
+    /// Returns whether no other server is in use.
     func isAlone(_ source: Int) -> Bool { used == [source] }
 
-    // MARK: What they bring
+    // MARK: Shares
 
-    /// A connection's writer has ended.
+    /// Records the bytes that a connection's writer has written.
     mutating func wrote(_ range: ByteRange, by source: Int) {
         all[source].received += range.count
         ledger.note(range, by: all[source].mirror.number)
     }
 
-    /// The servers that are in use, with their connections and rates.
+    /// Returns the servers in use, with their connections and rates.
     func balance(_ slots: Slots) -> MirrorBalance {
         var shares: [Int: MirrorBalance.Share] = [:]
         for source in used {
@@ -103,25 +110,25 @@ struct Sources: RandomAccessCollection, MutableCollection {
         return MirrorBalance(shares: shares)
     }
 
-    /// The connection that another server gives to one that has too few; `nil` for none.
+    /// Returns the connection that another server gives to one with too few; `nil` for none.
     func donated(to source: Int, _ slots: Slots) -> Int? {
         guard let donor = balance(slots).donor(for: source) else { return nil }
         let theirs = slots.indices(of: donor).filter { all[donor].sampling != $0 }
         return theirs.first { !slots[$0].isBusy } ?? theirs.last
     }
 
-    /// Whether a server is waited for after a failure: one of several not as long as the only one, while
-    /// others do better.
+    /// Returns whether to keep waiting for a server after a failure.
     ///
-    /// When none has brought anything since, and none can be asked that might, the trouble is not this
-    /// server's.
+    /// The only server is waited for longer than one of several, as long as others make progress.
+    /// If no other server has sent bytes since, and no untested one is available, the fault is
+    /// probably not this server's.
     ///
     /// - Parameters:
-    ///   - source: The server.
-    ///   - backoff: What its connection has noted of the failure.
-    ///   - others: Bytes that all others have brought.
+    ///   - source: The index of the server.
+    ///   - backoff: The failures of its connection.
+    ///   - others: The number of bytes that all other servers have sent.
     ///   - slots: All connections.
-    /// - Returns: Whether it is.
+    /// - Returns: Whether to keep waiting.
     func waits(
         for source: Int, _ backoff: Slot.Backoff, others: Int64, _ slots: Slots
     ) -> Bool {
@@ -133,8 +140,8 @@ struct Sources: RandomAccessCollection, MutableCollection {
         }
     }
 
-    /// What a new server is compared with: any bytes that can be read again, else an extent whose
-    /// checksum is known.
+    /// Returns the sample for a new server: any bytes that can be read back, otherwise an extent
+    /// with a known checksum.
     func sample(
         _ done: RangeSet, _ slots: Slots, _ facts: some FetchFacts
     ) -> MirrorSample {
