@@ -1,28 +1,30 @@
-/// What has come over the network as a whole, when it was looked at, and whether that is fast enough.
+/// The bytes received over all connections, the time of the last tick, and the check of the minimum
+/// speed.
 struct Account {
-    /// When the last tick was; 0 before the first.
+    /// The time of the last tick; 0 before the first.
     private(set) var lastTick = 0.0
-    /// Seconds between the last tick and the one before; 0 for the first.
+    /// The seconds between the last tick and the one before; 0 for the first.
     private(set) var elapsed = 0.0
-    /// Bytes that had been received when any last came, and since when at the latest.
+    /// The number of bytes after the last arrival, and the earliest time at which they may have
+    /// arrived.
     private var arrival = (received: Int64(0), since: -Double.infinity)
-    /// Bytes that had been received when the speed was last watched.
+    /// The number of bytes received when the speed was last checked.
     private var receivedAtWatch: Int64 = 0
-    /// The least speed that is put up with.
+    /// The minimum speed; `nil` for none.
     private var floor: RateFloor?
 
-    /// - Parameter limits: The least speed is one of them.
+    /// - Parameter limits: The limits, which include the minimum speed.
     init(_ limits: LimitOptions) {
         floor = limits.minRate.map { RateFloor(rate: $0, period: limits.minRatePeriod.inSeconds) }
     }
 
-    /// When something came last, at the earliest.
+    /// The earliest time at which the last byte may have arrived.
     var arrivedSince: Double { arrival.since }
 
-    /// A tick has come.
+    /// Records a tick.
     ///
     /// - Parameters:
-    ///   - received: Bytes that have come by now.
+    ///   - received: The number of bytes received so far.
     ///   - now: The time.
     mutating func tick(_ received: Int64, now: Double) {
         if received > arrival.received { arrival = (received, lastTick) }
@@ -30,16 +32,19 @@ struct Account {
         lastTick = now
     }
 
-    /// Watches the speed since the last call, of a tick that was noted.
+    /// Checks the speed since the last call.
+    ///
+    /// Called after `tick`.
     ///
     /// - Parameters:
-    ///   - received: Bytes that have come by now.
-    ///   - counts: Whether it is the server's doing; if not, neither that time counts nor what came in it.
-    /// - Returns: What is to be done about it.
+    ///   - received: The number of bytes received so far.
+    ///   - counts: Whether the server is responsible for the speed. If not, neither the time nor
+    ///     the bytes count.
+    /// - Returns: The verdict.
     mutating func watch(_ received: Int64, counts: Bool) -> RateFloor.Verdict {
         let fresh = received - receivedAtWatch
         receivedAtWatch = received
-        // Nor does time in which the loop did not run.
+        // Time in which the loop did not run does not count either.
         let seconds = min(elapsed, StallDetector.longestStep)
         return counts ? floor?.note(bytes: fresh, seconds: seconds) ?? .goOn : .goOn
     }

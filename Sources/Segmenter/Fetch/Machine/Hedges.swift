@@ -1,49 +1,49 @@
 import Assembler
 
-/// Second requests for the rests of segments, at the end of a file that hangs on one connection.
+/// The hedges of a fetch: second requests for late bytes at the end of the file.
 ///
-/// Their bodies are kept in memory until they are whole: every byte has one writer, and what nobody needs
-/// in the end was never written.
+/// Their bodies stay in memory until they are complete. Each byte of the file thus has one writer,
+/// and bytes that turn out to be unneeded are never written.
 struct Hedges {
-    /// A second request for the rest of a segment.
+    /// A second request for the remaining bytes of a segment.
     struct Hedge {
         var origin: String
         var range: ByteRange
-        /// Whether the request that it may overtake is over.
+        /// Whether the first request has ended, so that the hedge is useless.
         var isLate = false
-        /// Whether its reply left out the date which the version is known by.
+        /// Whether its response lacked the `Last-Modified` date that identifies the version.
         var isUndated = false
-        /// What its bytes must have.
+        /// The digest that its bytes must match.
         var digest: Digest?
     }
 
-    /// Decides when.
+    /// Decides when to send hedges.
     private var hedging: Hedging
-    /// Those under way, by the connection that has the first one.
+    /// The hedges in flight, by the connection of the first request.
     private var sent: [Int: Hedge] = [:]
 
-    /// - Parameter size: Of the file, in bytes.
+    /// - Parameter size: The size of the file, in bytes.
     init(size: Int64) { hedging = Hedging(size: size) }
 
     var count: Int { sent.count }
-    /// The connections whose rests are asked for a second time.
+    /// The connections that have a hedge.
     var connections: [Int] { sent.keys.sorted() }
-    /// Those whose own request is over.
+    /// The connections whose first request has ended.
     var late: [Int] { sent.filter(\.value.isLate).keys.sorted() }
 
-    /// Second requests under way at an origin.
+    /// Returns the number of hedges in flight at an origin.
     func asking(_ origin: String) -> Int { sent.values.count { $0.origin == origin } }
 
-    /// Chooses whose rests are asked for a second time.
+    /// Chooses the connections whose remaining bytes are requested a second time.
     ///
     /// - Parameters:
-    ///   - free: Connections that have nothing to do.
+    ///   - free: The number of idle connections.
     ///   - slots: All connections.
-    ///   - sources: Their servers.
-    ///   - scheduler: What is left to each of them.
-    ///   - open: The servers that may be asked for more.
-    ///   - facts: The present moment.
-    /// - Returns: The connections whose they are.
+    ///   - sources: The servers.
+    ///   - scheduler: The scheduler, which knows the remaining bytes of each connection.
+    ///   - open: The servers that accept more requests.
+    ///   - facts: The current facts.
+    /// - Returns: The connections.
     mutating func choose(
         free: Int, _ slots: Slots, _ sources: Sources, _ scheduler: SegmentScheduler,
         open: Set<Int>, _ facts: some FetchFacts
@@ -62,18 +62,18 @@ struct Hedges {
             connections, free: free - sent.count, roundTrip: scheduler.roundTrip)
     }
 
-    /// A second request goes out.
+    /// Records that a hedge is sent.
     mutating func send(_ index: Int, to origin: String, for range: ByteRange) {
         sent[index] = Hedge(origin: origin, range: range)
     }
 
-    /// Judges the head of the reply to one.
+    /// Judges the head of the response to a hedge.
     ///
-    /// - Returns: How many bytes of it are kept; `nil` for none.
+    /// - Returns: The number of bytes to keep; `nil` to reject the response.
     mutating func judge(_ index: Int, _ head: FetchMachine.Head) -> Int64? {
         guard let rest = head.check.asked, head.check.verdict(on: head.reply) == .accept(rest)
         else {
-            // What is wrong with it, the requests that count find out for themselves.
+            // The regular requests will find the fault themselves.
             giveUp()
             return nil
         }
@@ -82,9 +82,11 @@ struct Hedges {
         return rest.count
     }
 
-    /// One is over.
+    /// Ends a hedge.
     ///
-    /// - Returns: The request, if all of it has come; after any other none goes out.
+    /// After a failure, no further hedges are sent.
+    ///
+    /// - Returns: The hedge, if its body is complete.
     mutating func ended(_ index: Int, _ end: TransferEnd) -> Hedge? {
         guard let hedge = sent.removeValue(forKey: index) else { return nil }
         if end == .complete { return hedge }
@@ -92,14 +94,14 @@ struct Hedges {
         return nil
     }
 
-    /// No more go out: one has failed.
+    /// Stops sending hedges, because one has failed.
     mutating func giveUp() { hedging.giveUp() }
 
-    /// A connection's own request is over: there is nothing to overtake any more.
+    /// Records that the first request of a connection has ended, so that its hedge is useless.
     mutating func endRequest(_ index: Int) { sent[index]?.isLate = true }
 
-    /// One is dropped.
+    /// Removes a hedge.
     ///
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether it existed.
     mutating func remove(_ index: Int) -> Bool { sent.removeValue(forKey: index) != nil }
 }

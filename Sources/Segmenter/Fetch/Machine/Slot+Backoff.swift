@@ -1,35 +1,39 @@
 extension Slot {
-    /// What a connection's failures have it wait for, and whether it tries again at all.
+    /// The failures of a connection, and the wait before it retries.
     struct Backoff {
-        /// Failures in a row on this connection: they lengthen the wait.
+        /// The number of failures in a row on this connection, which determines the wait.
         var failures = 0
-        /// Failures in a row during which nothing arrived from its server: they are bounded.
+        /// The number of failures in a row without bytes from the server.
+        ///
+        /// It is limited by the retry policy.
         private(set) var barren = 0
-        /// Bytes that its server had sent at the last failure.
+        /// The number of bytes that the server had sent at the last failure.
         private var receivedAtFailure: Int64 = -1
-        /// Bytes that all other servers had sent when the first of those failures came.
+        /// The number of bytes that all other servers had sent at the first of these failures.
         private(set) var othersAtFailure: Int64 = 0
-        /// Until when it waits; infinity stands for its server's URL, which is being resolved.
+        /// The time until which the connection waits; infinity while the server's URL is being
+        /// resolved again.
         var until = 0.0
-        /// Whether it waits because the server may serve no more at a time, and not for a failure.
+        /// Whether the connection waits because the server may be at its limit, rather than after a
+        /// failure.
         var isOverLimit = false
 
-        /// What follows from a failure.
+        /// The step that follows a failure.
         enum Step: Hashable {
-            /// Another try, after so many seconds.
+            /// Retry after a number of seconds.
             case again(after: Double)
-            /// The server is given up.
+            /// Give up the server.
             case giveUp(DownloadError.Reason)
         }
 
-        /// Something has come.
+        /// Records that bytes were received.
         mutating func clear() { (failures, barren) = (0, 0) }
 
-        /// A failure that counts.
+        /// Records a failure that counts towards the limit of retries.
         ///
         /// - Parameters:
-        ///   - received: Bytes that the connection's server has sent.
-        ///   - others: Bytes that all others have.
+        ///   - received: The number of bytes that the connection's server has sent.
+        ///   - others: The number of bytes that all other servers have sent.
         mutating func note(received: Int64, others: Int64) {
             let hasProgressed = received != receivedAtFailure
             receivedAtFailure = received
@@ -37,17 +41,17 @@ extension Slot {
             barren = hasProgressed ? 1 : barren + 1
         }
 
-        /// Decides after a failure that was noted.
+        /// Decides about a recorded failure.
         ///
         /// - Parameters:
-        ///   - failure: What it was.
-        ///   - retryAfter: Seconds that the server asks to wait for.
-        ///   - isBearable: Whether the failure is one of those that may pass, and its server one that is
-        ///     waited for.
-        ///   - first: What is to be done where the server has never sent anything.
-        ///   - policy: How often, and after how long, something is tried again.
-        ///   - random: A number in 0..<1, another one each time.
-        /// - Returns: What follows.
+        ///   - failure: The failure.
+        ///   - retryAfter: The wait that the server requested, in seconds.
+        ///   - isBearable: Whether the failure may be temporary, and the server is worth waiting
+        ///     for.
+        ///   - first: The decision for a server that has never sent anything.
+        ///   - policy: The limits of retries and waits.
+        ///   - random: Returns a random number in 0..<1.
+        /// - Returns: The next step.
         func step(
             after failure: TransferFailure, retryAfter: Double?, isBearable: Bool,
             first: FirstContact.Step, policy: RetryPolicy, random: () -> Double
@@ -63,8 +67,9 @@ extension Slot {
             return .again(after: delay)
         }
 
-        /// Decides after a failure behind which something else is tried: that need not wait, and is
-        /// bounded by a limit of its own.
+        /// Decides about a failure after which something else is tried.
+        ///
+        /// The new attempt need not wait, and has a separate limit.
         func hastyStep(retryAfter: Double?, policy: RetryPolicy) -> Step {
             tooLong(retryAfter, policy).map { .giveUp($0) } ?? .again(after: 0)
         }

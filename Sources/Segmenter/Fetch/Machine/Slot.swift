@@ -1,94 +1,99 @@
 import Assembler
 
-/// One connection: whom it works for, what it has asked for, how fast it is, and what it waits for.
+/// The state of one connection: its server, its request, its speed, and the wait after a failure.
 ///
-/// It is known by its place in `Slots`, and knows no other connection and no server.
+/// It is identified by its index in `Slots`, and has no access to other connections or servers.
 struct Slot {
-    /// The server that it works for.
+    /// The index of its server.
     var source = 0
-    /// Where the connection leads that it has, or had.
+    /// The origin and address of its present or last connection.
     var route: FetchMachine.Route?
     /// The present request, or the last one.
     var request = Request()
-    /// What failed before, and what is waited for.
+    /// The failures so far, and the wait before the next attempt.
     var backoff = Backoff()
-    /// How fast it is.
+    /// The speed of the connection.
     var flow = Flow()
-    /// What it fetches to compare it with what is there.
+    /// The sample that it downloads, to compare the bytes with those on the disk.
     var sample: Sample?
-    /// Whether `If-Range` is left out: its server answers it with the whole file.
+    /// Whether `If-Range` is left out, because the server responds to it with the whole file.
     var skipsIfRange = false
-    /// Whether its next request goes out on a new connection.
+    /// Whether its next request uses a new connection.
     var wantsFreshConnection = false
-    /// Seconds without a byte of the connections that this one replaces, which count as its own.
+    /// The time without a byte on the connections that this one replaces, in seconds.
+    ///
+    /// It counts towards the stall timeout.
     var stalledBefore = 0.0
 
-    /// Whether a request is under way.
+    /// Whether a request is in flight.
     var isBusy: Bool { request.isUnderWay }
-    /// Bytes per second, smoothed; 0 when unknown.
+    /// The smoothed rate in bytes per second; 0 when unknown.
     var rate: Double { flow.smoothedRate.value }
-    /// Whether the connection is open, as far as we know: the last reply was read to its end.
+    /// Whether the connection is presumably open: the last response was read to its end.
     var isMade: Bool { flow.since != nil }
-    /// Whether what comes over it goes anywhere.
+    /// Whether the body of its response is accepted, for the file or as a sample.
     var isTaken: Bool { request.body != nil || sample?.isTaken == true }
 
-    /// Whether it has nothing to do, and waits for nothing.
+    /// Returns whether it is idle and not waiting to retry.
     func isFree(_ now: Double) -> Bool { !isBusy && backoff.until <= now }
 
-    /// Whether it waits to try again what failed without a reply.
+    /// Returns whether it waits to retry after a failure without a response.
     func waitsForNetwork(_ now: Double) -> Bool {
         !isBusy && backoff.failures > 0 && request.refusal == nil && request.retryAfter == nil
             && backoff.until > now && backoff.until < .infinity
     }
 
-    /// Bytes that it has written of the present body, by where its writer is.
+    /// Returns the number of bytes of the present body that were written.
+    ///
+    /// - Parameter position: The offset in the file that the writer has reached.
+    /// - Returns: The number of bytes.
     func written(to position: Int64?) -> Int64 {
         guard let start = request.body?.start else { return 0 }
         return (position ?? start) - start
     }
 
-    // MARK: What happens to it
+    // MARK: Events
 
-    /// A request goes out.
+    /// Records that a request is sent.
     mutating func begin(_ ask: FetchMachine.Ask, isHTTP2: Bool, now: Double) {
         request = Request(
             asked: ask.range, since: now, sentIfRange: ask.ifRange != nil, isHTTP2: isHTTP2,
             isUnderWay: true)
     }
 
-    /// It has the reply that the probe has left.
+    /// Adopts the response that the probe has started to receive.
     mutating func take(_ offer: FetchMachine.Offer, now: Double) {
         request = Request(
             asked: offer.range, since: now, isUnderWay: !offer.isOver, hasReply: offer.isBegun)
         flow.since = now
     }
 
-    /// Its request is over.
+    /// Records that the request has ended.
     mutating func endRequest() {
         request.isUnderWay = false
         flow.positionAtTick = nil
     }
 
-    /// Bytes of the file have come.
+    /// Records that bytes of the file were received.
     mutating func hasProgressed() {
         backoff.clear()
         skipsIfRange = skipsIfRange && !request.sentIfRange
         wantsFreshConnection = false
     }
 
-    /// Takes the head of a right reply to a sample.
+    /// Judges the dates of an accepted response to a sample request.
     ///
     /// - Parameters:
-    ///   - served: The bytes that it brings.
-    ///   - reply: The reply.
-    ///   - dates: What its server's dates say: where one is doubted, the reply is to be of that.
-    /// - Returns: What is done with the body.
+    ///   - served: The range of the response.
+    ///   - reply: The response.
+    ///   - dates: The dates of the server. If one is doubted, the response must have that date.
+    /// - Returns: The verdict on the body.
     mutating func takeSample(
         _ served: ByteRange, _ reply: Reply, _ dates: Source.Dates
     ) -> FetchMachine.Verdict {
         let date = reply["last-modified"]
         if let doubted = dates.doubted, date != doubted {
-            // It is of the date that is not doubted, and shows nothing.
+            // The response has another date, and shows nothing about the doubted one.
             request.missedSample = true
             request.refusal = .breach(.otherLastModified(expected: doubted, got: date))
             return .decline
@@ -98,15 +103,15 @@ struct Slot {
             FetchMachine.Body(start: served.start, limit: served.end, replyEnd: served.end))
     }
 
-    /// The sample that it fetched is over, if it did.
+    /// Ends the sample, if there is one.
     ///
-    /// - Returns: The sample, when the reply was accepted.
+    /// - Returns: The sample, if the response was accepted.
     mutating func endSample() -> Sample? {
         defer { sample = nil }
         return sample?.isTaken == true ? sample : nil
     }
 
-    /// It is to try another way at once.
+    /// Makes the connection retry immediately, by another path.
     mutating func startAnew() {
         flow.forget()
         backoff.until = 0
@@ -114,20 +119,22 @@ struct Slot {
 
     // MARK: Speed
 
-    /// Bytes per second that are reported to the scheduler of a connection that works; `nil` when
-    /// unknown.
+    /// Returns the rate to report to the scheduler, in bytes per second; `nil` when unknown.
     ///
-    /// One that has stalled for long since its request went out is known to be slow: far longer
-    /// than its server has ever taken to answer, or its work would go round among connections that
-    /// all wait. One that the session's limit of rate holds back is not known to be slow, nor one
-    /// since whose request no other has brought anything: whoever took its work would wait as long,
-    /// and then the next one, and no stall timeout would ever end it.
+    /// A connection counts as slow if it received no byte for far longer than its server has ever
+    /// needed to respond. With a shorter limit, its work would circulate among connections that all
+    /// wait.
+    ///
+    /// Two kinds of connection do not count as slow. The rate limit may hold a connection back. Or
+    /// no other connection has received a byte since the request was sent: each new owner of the
+    /// work would wait as long, and no stall timeout would ever expire.
     ///
     /// - Parameters:
-    ///   - stallLimit: How much longer than ever before its server's reply may take, in seconds.
-    ///   - arrived: When something came last over any connection, at the earliest.
+    ///   - stallLimit: The time without a response after which a connection counts as slow, in
+    ///     seconds.
+    ///   - arrived: The earliest time at which the last byte on any connection may have arrived.
     ///   - now: The time.
-    /// - Returns: The rate; 1 stands for one that is known to be slow.
+    /// - Returns: The rate; 1 for a slow connection.
     func knownRate(stallLimit: Double, arrived: Double, now: Double) -> Double? {
         let isStalled =
             isBusy && sample == nil && request.since < arrived
@@ -139,31 +146,32 @@ struct Slot {
 }
 
 extension Slot {
-    /// A request, and what came of it.
+    /// A request and its result.
     struct Request {
-        /// What it asks for; `nil` for the whole file.
+        /// The requested range; `nil` for the whole file.
         var asked: ByteRange?
-        /// When it went out.
+        /// The time at which the request was sent.
         var since = 0.0
         var sentIfRange = false
-        /// Whether it goes out over HTTP/2.
+        /// Whether it is sent over HTTP/2.
         var isHTTP2 = false
         var isUnderWay = false
-        /// Whether the head of a reply has come.
+        /// Whether the head of a response has arrived.
         var hasReply = false
-        /// What the head of the reply stated, when its body is not the file's.
+        /// The verdict on the head of a response whose body is not used.
         var refusal: ResponseCheck.Verdict?
         var retryAfter: Double?
-        /// Whether the reply was right, and too long for its digest: shorter ones are asked for.
+        /// Whether to repeat the request with a shorter range, because the response was too long
+        /// for its digest.
         var asksAgain = false
-        /// Whether the reply to a sample was not of the date that is doubted.
+        /// Whether the response to a sample request had another date than the doubted one.
         var missedSample = false
-        /// Where its body goes; `nil` as long as none is written, and when that is over.
+        /// The range of the file to which the body is written; `nil` before and after writing.
         var body: FetchMachine.Body?
 
-        /// Takes the head of a reply whose body is not the file's.
+        /// Records the head of a response whose body is not used.
         ///
-        /// - Returns: What is done with the body.
+        /// - Returns: Whether to discard the body or to close the connection.
         mutating func refuse(
             _ verdict: ResponseCheck.Verdict, _ reply: Reply
         ) -> FetchMachine.Verdict {
@@ -173,7 +181,7 @@ extension Slot {
             return .discard
         }
 
-        /// What went wrong when it ended, where the address that it went to may be to blame for it.
+        /// Returns the failure, if the address of the request may be to blame for it.
         func fault(_ end: TransferEnd) -> TransferFailure? {
             switch end {
             case .failed(.proxy): nil
@@ -183,7 +191,7 @@ extension Slot {
             case .complete: .network(code: 0, message: "the response had no head")
             case .declined:
                 switch refusal {
-                // Many answer so to `If-Range`: it is left out next time.
+                // Many servers respond this way to `If-Range`: the next request leaves it out.
                 case .breach(.wholeFileForRange) where sentIfRange: nil
                 case .breach(let breach): .breach(breach)
                 case .status(let status): [401, 407].contains(status) ? nil : .status(status)
@@ -194,44 +202,45 @@ extension Slot {
         }
     }
 
-    /// Bytes that a server is to send once more.
+    /// Bytes that a server has to send again, for comparison.
     struct Sample {
         var range: ByteRange
-        /// What they have to be, where what is there cannot be read again.
+        /// The expected extent with its checksum, if the bytes on the disk cannot be read back.
         var expected: Extent?
-        /// Whether the reply was accepted.
+        /// Whether the response was accepted.
         var isTaken = false
     }
 
-    /// How fast a connection is.
+    /// The speed of a connection.
     struct Flow {
-        /// Seconds that a body has to flow for to be measured as a whole.
+        /// The minimum duration of a body, in seconds, to measure it as a whole.
         private static let shortestSample = 0.005
 
         private(set) var smoothedRate = ConnectionRate()
-        /// Where its writer was at the last tick, while a body comes.
+        /// The writer's offset at the last tick, while a body arrives.
         fileprivate var positionAtTick: Int64?
-        /// When the present body began; `nil` when the rate was measured since.
+        /// The time at which the present body began; `nil` once the rate was measured.
         private var unmeasuredSince: Double?
-        /// When the first body began that came on the present connection.
+        /// The time at which the first body on the present connection began.
         var since: Double?
-        /// Whether the session's limit of rate made it wait when a body was last measured: its rate
-        /// says nothing of its server then.
+        /// Whether the rate limit delayed the body when it was last measured.
+        ///
+        /// The rate then does not show the server's speed.
         private(set) var isHeldBack = false
 
-        /// A body begins.
+        /// Records that a body begins.
         mutating func begin(_ now: Double) {
             unmeasuredSince = now
             since = since ?? now
         }
 
-        /// Measures what has come since the last tick.
+        /// Measures the bytes received since the last tick.
         ///
         /// - Parameters:
-        ///   - position: Where the writer is.
-        ///   - isHeldBack: Whether the session's limit of rate has made it wait meanwhile.
-        ///   - lastTick: When that was.
-        ///   - roundTrip: In seconds; 0 when unknown.
+        ///   - position: The writer's offset.
+        ///   - isHeldBack: Whether the rate limit has delayed the connection since the last tick.
+        ///   - lastTick: The time of the last tick.
+        ///   - roundTrip: The round-trip time, in seconds; 0 when unknown.
         ///   - now: The time.
         mutating func measure(
             at position: Int64, isHeldBack: Bool, since lastTick: Double, roundTrip: Double,
@@ -244,11 +253,11 @@ extension Slot {
             positionAtTick = position
         }
 
-        /// Measures a body that is over as a whole, if it was too short to be measured in a tick.
+        /// Measures a finished body as a whole, if it was too short to be measured by a tick.
         ///
         /// - Parameters:
-        ///   - count: Its bytes.
-        ///   - roundTrip: In seconds; 0 when unknown.
+        ///   - count: The number of bytes.
+        ///   - roundTrip: The round-trip time, in seconds; 0 when unknown.
         ///   - now: The time.
         /// - Returns: Whether it was measured.
         mutating func measure(whole count: Int64, roundTrip: Double, now: Double) -> Bool {
@@ -259,14 +268,14 @@ extension Slot {
             return true
         }
 
-        /// Takes a measurement, in bytes per second.
+        /// Adds a measurement, in bytes per second.
         private mutating func note(_ sample: Double, _ roundTrip: Double, _ now: Double) {
             let age = since.map { now - $0 } ?? 0
             smoothedRate.note(sample, age: age, roundTrip: roundTrip)
             unmeasuredSince = nil
         }
 
-        /// Forgets how fast the connection was: the next one may be of another kind.
+        /// Forgets the speed, because the next connection may differ.
         mutating func forget() {
             smoothedRate = ConnectionRate()
             since = nil

@@ -1,15 +1,16 @@
 import Assembler
 
-/// All connections of a fetch: what they have under way together.
+/// All connections of a fetch, and sums over them.
 ///
-/// It knows what is said of each of them and of their servers, and asks where they are; it decides
-/// nothing.
+/// It reads the state of connections and servers, and asks `FetchFacts` for the writers' offsets.
+/// It makes no decisions.
 struct Slots: RandomAccessCollection, MutableCollection {
-    /// Seconds without a byte after which a body does not count as being served.
+    /// The time without a byte, in seconds, after which a body no longer counts as being served.
     private static let longestPause = 2.0
 
-    /// Bytes that each reads at a time where there are many: sixteen of them have their buffers in a MiB
-    /// then, and none is so fast that it needs more.
+    /// The receive buffer, in bytes, if there are many connections.
+    ///
+    /// Sixteen buffers fit in 1 MiB then, and no single connection is fast enough to need more.
     private static let bufferOfMany = 64 << 10
 
     private var all: [Slot]
@@ -20,33 +21,36 @@ struct Slots: RandomAccessCollection, MutableCollection {
     var endIndex: Int { all.count }
     subscript(index: Int) -> Slot {
         get { all[index] }
-        // In place: the values hold texts and sets, which are not to be copied for each change.
+        // Modifies in place, so that the strings and sets of a connection are not copied at each
+        // change.
         _modify { yield &all[index] }
     }
 
-    /// Connections that have a request under way.
+    /// The number of connections with a request in flight.
     var busy: Int { count { $0.isBusy } }
-    /// Most bytes that each reads at a time; `nil` is the usual.
+    /// The size of the receive buffer of each connection, in bytes; `nil` for the default.
     var bufferSize: Int? { count >= ConnectionGovernor.many ? Self.bufferOfMany : nil }
-    /// Whether the session's limit of rate holds one of them back.
+    /// Whether the rate limit delays a connection.
     var isHeldBack: Bool { contains { $0.request.body != nil && $0.flow.isHeldBack } }
-    /// Whether a body has come whole, or is to come, whose digest was not compared yet.
+    /// Whether the digest of a complete or expected body was not compared yet.
     var awaitProof: Bool { contains { $0.request.body?.proof != nil } }
-    /// Whether some connection gets bytes of the file.
+    /// Whether a connection is receiving bytes of the file.
     var isServed: Bool { contains { $0.request.body != nil } }
 
-    /// The connections that work for a server.
+    /// Returns the connections that use a server.
     func indices(of source: Int) -> [Int] { indices.filter { all[$0].source == source } }
 
-    /// Whether some connection to the server gets its bytes: then one that is refused is perhaps only
-    /// over the server's limit, and waits.
+    /// Returns whether a connection is receiving bytes from a server.
+    ///
+    /// If so, a refusal of another connection may only mean that the server is at its limit.
     func isServed(_ source: Int) -> Bool {
         contains { $0.source == source && $0.request.body != nil }
     }
 
-    /// Has as many connections as are wanted.
+    /// Adds or removes connections to reach a number.
     ///
-    /// What has work ends it: giving up a reply costs what is on its way.
+    /// A connection with work remains until it is idle: giving up a response would waste the bytes
+    /// in flight.
     mutating func resize(to count: Int, _ scheduler: inout SegmentScheduler, now: Double) {
         while all.count < count { all.append(Slot()) }
         while all.count > count, let last = all.last, !last.isBusy, last.sample == nil,
@@ -57,14 +61,15 @@ struct Slots: RandomAccessCollection, MutableCollection {
         }
     }
 
-    // MARK: What they bring
+    // MARK: Bytes and rates
 
-    /// Bytes that a connection has written of the present body.
+    /// Returns the number of bytes of the present body that a connection has written.
     func written(_ index: Int, _ facts: some FetchFacts) -> Int64 {
         all[index].written(to: facts.position(of: index))
     }
 
-    /// Bytes that all connections, or those of one server, have written of the present bodies.
+    /// Returns the number of bytes of the present bodies that all connections, or those of one
+    /// server, have written.
     func written(from source: Int? = nil, _ facts: some FetchFacts) -> Int64 {
         var sum: Int64 = 0
         for index in indices where source == nil || all[index].source == source {
@@ -73,12 +78,12 @@ struct Slots: RandomAccessCollection, MutableCollection {
         return sum
     }
 
-    /// Measures what has come since the last tick.
+    /// Measures the bytes received since the last tick.
     ///
     /// - Parameters:
-    ///   - lastTick: When that was.
-    ///   - scheduler: Counts the bytes as done.
-    ///   - facts: The present moment.
+    ///   - lastTick: The time of the last tick.
+    ///   - scheduler: The scheduler, which counts the bytes as done.
+    ///   - facts: The current facts.
     mutating func measure(
         since lastTick: Double, _ scheduler: inout SegmentScheduler, _ facts: some FetchFacts
     ) {
@@ -92,14 +97,13 @@ struct Slots: RandomAccessCollection, MutableCollection {
         }
     }
 
-    /// Reports to the scheduler how fast the connections are, as far as that is known.
+    /// Reports the known rates of the connections to the scheduler.
     ///
     /// - Parameters:
-    ///   - scheduler: Who hears of it.
-    ///   - sources: Their servers.
-    ///   - used: How many connections are used: one that rests, because it is over the server's
-    ///     limit, does not count.
-    ///   - arrived: When something came last over any connection, at the earliest.
+    ///   - scheduler: The scheduler.
+    ///   - sources: The servers.
+    ///   - used: The number of connections in use. An idle connection beyond it has no rate.
+    ///   - arrived: The earliest time at which the last byte on any connection may have arrived.
     ///   - now: The time.
     func report(
         _ scheduler: inout SegmentScheduler, _ sources: Sources, used: Int, arrived: Double,
@@ -115,12 +119,12 @@ struct Slots: RandomAccessCollection, MutableCollection {
         scheduler.asOf = now
     }
 
-    /// The connections whose body flows, and that are held back by nobody on our side.
+    /// Returns the connections that are receiving a body and that nothing on this side delays.
     ///
     /// - Parameters:
-    ///   - sources: Their servers.
-    ///   - facts: The present moment.
-    /// - Returns: Those, with what they are compared by.
+    ///   - sources: The servers.
+    ///   - facts: The current facts.
+    /// - Returns: The connections, with the values by which `Rescue` compares them.
     func flowing(_ sources: Sources, _ facts: some FetchFacts) -> [Int: Rescue.Connection] {
         var flowing: [Int: Rescue.Connection] = [:]
         for (index, slot) in enumerated() {
@@ -128,7 +132,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
                 let since = slot.flow.since, let state = facts.state(of: index),
                 !state.isPaused, state.quiet < StallDetector.patience / 2
             else { continue }
-            // Where there are several, what is slow may be the address.
+            // If a host has several addresses, the address may be the slow part.
             let isSpread = sources[slot.source].places.book != nil
             flowing[index] = Rescue.Connection(
                 source: slot.source, address: isSpread ? slot.route?.address : nil,
@@ -137,8 +141,8 @@ struct Slots: RandomAccessCollection, MutableCollection {
         return flowing
     }
 
-    /// The connections that have a request under way, and those whose last one failed without a
-    /// reply and that wait to try again.
+    /// Returns the connections with a request in flight, and those that wait to retry after a
+    /// failure without a response.
     func stalledOrNot(
         _ sources: Sources, _ facts: some FetchFacts
     ) -> [Int: StallDetector.Connection] {
@@ -157,16 +161,17 @@ struct Slots: RandomAccessCollection, MutableCollection {
         return connections
     }
 
-    // MARK: What a server has with them
+    // MARK: Connections of a server
 
-    /// Connections to a server that have a request under way, or wait after a failure.
+    /// Returns the number of connections to a server that have a request in flight, or wait after a
+    /// failure.
     func asking(_ source: Int, now: Double) -> Int {
         count {
             $0.source == source && ($0.isBusy || $0.backoff.until > now && $0.backoff.failures > 0)
         }
     }
 
-    /// What they have under way at an origin.
+    /// Returns the requests at an origin: served, unanswered and waiting to be retried.
     func load(
         at origin: String, _ sources: Sources, _ facts: some FetchFacts
     ) -> ServerLimit.Load {
@@ -182,21 +187,23 @@ struct Slots: RandomAccessCollection, MutableCollection {
         return load
     }
 
-    // MARK: What an address has
+    // MARK: Connections of an address
 
-    /// The connections to a server's address.
+    /// Returns the connections to an address of a server.
     func indices(of source: Int, at address: String) -> [Int] {
         indices.filter { all[$0].source == source && all[$0].route?.address == address }
     }
 
-    /// Whether something has come of the body of some reply from an address, beside one connection's.
+    /// Returns whether any connection to an address, except `index`, has received bytes of its
+    /// present body.
     func isServing(
         _ address: String, of source: Int, but index: Int? = nil, _ facts: some FetchFacts
     ) -> Bool {
         indices(of: source, at: address).contains { $0 != index && written($0, facts) > 0 }
     }
 
-    /// The connections that a server's addresses have, beside one of them, and what these bring.
+    /// Returns the number of connections to each address of a server, except `index`, and their
+    /// mean rate.
     func loads(
         of source: Int, in book: AddressBook, but index: Int? = nil
     ) -> [String: AddressBook.Load] {
@@ -206,7 +213,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
             guard slot.isBusy || slot.isMade, let route = slot.route,
                 route.origin == book.origin
             else { continue }
-            // libcurl will have taken the first one that answered.
+            // libcurl has probably chosen the first address that answered.
             let address = route.address ?? book.addresses.first ?? ""
             loads[address, default: .init()].connections += 1
             if slot.rate > 0, !slot.flow.isHeldBack {
@@ -219,10 +226,10 @@ struct Slots: RandomAccessCollection, MutableCollection {
         return loads
     }
 
-    /// How long nothing has come from an address, in seconds, by the connection for which that is
-    /// longest; `nil` where it is serving, or has no request.
+    /// Returns the longest time without a byte on a connection to an address, in seconds.
     ///
-    /// Connections that are not made yet count too: other addresses wait to be used.
+    /// It is `nil` if the address is serving a connection, or has no request. Connections that are
+    /// not established yet count too, because other addresses are available.
     func stallTime(of address: String, of source: Int, _ facts: some FetchFacts) -> Double? {
         guard !isServing(address, of: source, facts) else { return nil }
         return indices(of: source, at: address).filter { all[$0].sample == nil }
