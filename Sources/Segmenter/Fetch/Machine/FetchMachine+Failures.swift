@@ -1,11 +1,10 @@
 import Assembler
 
-// What did not come, and what is done about it.
+// Failed requests and unusable responses.
 extension FetchMachine {
-    /// Goes on, after a request that ended without a byte of the file, as if nothing had happened: over
-    /// another version of HTTP, or at another address.
+    /// Retries immediately over another HTTP version or at another address, if that may help.
     ///
-    /// - Returns: Whether that is possible.
+    /// - Returns: Whether it retries.
     mutating func goesOn(
         _ index: Int, after end: TransferEnd, _ world: some FetchWorld
     ) -> Bool {
@@ -18,7 +17,7 @@ extension FetchMachine {
             retry(index, failure, isHasty: true, world)
             return true
         }
-        // Where `HEAD` was asked, its contradiction is taken seriously.
+        // The identity then comes from a `HEAD` response, which a `GET` response may contradict.
         let isProbed = source == 0 && !setup.isProven
         guard let cause = request.fault(end),
             let address = sources[source].blamed(
@@ -34,7 +33,7 @@ extension FetchMachine {
         return true
     }
 
-    /// A request has ended with nothing that could be used.
+    /// Handles a request that ended without usable bytes.
     mutating func failed(_ index: Int, _ end: TransferEnd, _ world: some FetchWorld) {
         switch end {
         case .complete:
@@ -52,15 +51,15 @@ extension FetchMachine {
         }
     }
 
-    /// What could not be written ends the fetch.
+    /// Ends the fetch after a failed write.
     mutating func fail(writing errno: Int32, _ world: some FetchWorld) {
         fail(
             .assembly(.io(operation: "write", path: world.writtenPath, errno: errno)), world)
     }
 
-    // MARK: Replies that are not the file's
+    // MARK: Unusable responses
 
-    /// The head of a reply was judged, and its body is not the file's.
+    /// Handles a response whose head was judged unusable.
     private mutating func declined(_ index: Int, _ world: some FetchWorld) {
         let (source, request) = (slots[index].source, slots[index].request)
         let isFirst = source == 0 && !setup.isProven && sources.haveNothing
@@ -77,7 +76,7 @@ extension FetchMachine {
             let origin = sources[source].origin
             let isAbove =
                 status == 403 && world.isAboveLimit(of: origin, own: load(at: origin, world))
-            // Perhaps it is the range that the server does not like, though `HEAD` offered ranges.
+            // The server may refuse only the range, although its `HEAD` response offered ranges.
             let refusal =
                 isFirst && !setup.isOneStream && Probe.Asking.mayRefuseRanges.contains(status)
                 ? .contradictsProbe
@@ -89,7 +88,7 @@ extension FetchMachine {
         }
     }
 
-    /// Does what follows from a reply whose body is not the file's.
+    /// Carries out the decision about an unusable response.
     private mutating func follow(
         _ refusal: Source.Refusal, _ index: Int, _ failure: TransferFailure,
         _ world: some FetchWorld
@@ -113,9 +112,9 @@ extension FetchMachine {
         }
     }
 
-    /// Compares what a connection has brought with its digest, when it is whole.
+    /// Compares the body of a connection with its digest, once it is complete.
     ///
-    /// - Returns: Whether it was wrong: then it is asked for again.
+    /// - Returns: Whether it does not match. The bytes are then requested again.
     mutating func settleProof(_ index: Int, _ world: some FetchWorld) -> Bool {
         guard let body = slots[index].request.body, body.proof != nil,
             let isRight = world.settleProof(index)
@@ -138,16 +137,16 @@ extension FetchMachine {
         return true
     }
 
-    // MARK: Trying again
+    // MARK: Retries
 
-    /// Gives the work back, and has the connection wait before it tries again.
+    /// Releases the work of a connection, which waits before it retries.
     ///
     /// - Parameters:
     ///   - index: The connection.
-    ///   - failure: Why.
-    ///   - isHasty: Whether the next attempt is something else: it need not wait, and is bounded
-    ///     by a limit of its own.
-    ///   - world: The present moment.
+    ///   - failure: The failure.
+    ///   - isHasty: Whether the next attempt differs from the failed one. It need not wait, and has
+    ///     a separate limit.
+    ///   - world: The world.
     mutating func retry(
         _ index: Int, _ failure: TransferFailure, isHasty: Bool = false, _ world: some FetchWorld
     ) {
@@ -183,8 +182,10 @@ extension FetchMachine {
         }
     }
 
-    /// Whether the network is away, and that is waited for elsewhere: a connection has failed again because
-    /// of that, and no other has anything to go on with.
+    /// Returns whether the network is lost, and the caller waits for it.
+    ///
+    /// This is the case if a connection has failed repeatedly for that reason, and no other makes
+    /// progress.
     private func isLost(
         after failure: TransferFailure, of index: Int, _ world: some FetchWorld
     ) -> Bool {
@@ -194,7 +195,7 @@ extension FetchMachine {
             let slot = slots[other]
             if other == index { return true }
             guard slot.isBusy else {
-                // One of another server's may have nothing to do, and be fine.
+                // An idle connection to another server may be intact.
                 return slot.source == slots[index].source || slot.backoff.failures > 0
             }
             return world.state(of: other).map { $0.quiet >= StallDetector.patience } ?? false
@@ -210,7 +211,7 @@ extension FetchMachine {
         slots[index].backoff.note(received: received, others: others)
         let slot = slots[index]
         let isWaitedFor = sources.waits(for: source, slot.backoff, others: others, slots)
-        // What the others of several servers, or addresses, bring is not known yet.
+        // With several servers or addresses, the others may still deliver bytes.
         let isAlone = setup.isBeginning && sources.count == 1 && sources[0].places.book == nil
         let first = isAlone ? world.firstStep(origin, after: failure, slot) : .asEver
         if first == .giveUp, !world.hasServed(origin) { world.gaveUp(origin) }
@@ -221,7 +222,7 @@ extension FetchMachine {
             first: first, policy: setup.policy, random: world.random)
     }
 
-    /// Has a connection wait before it tries again.
+    /// Makes a connection wait before it retries.
     private mutating func wait(
         _ index: Int, _ delay: Double, _ asked: ByteRange?, _ cause: TransferFailure,
         _ world: some FetchWorld
@@ -234,14 +235,14 @@ extension FetchMachine {
                 cause: cause))
     }
 
-    /// Has a connection rest, or try again soon, that was turned away while others are served.
+    /// Makes a connection idle, or retry soon, if the server refuses it while serving others.
     ///
-    /// - Returns: Whether that is how it is: if not, it is a failure like any other.
+    /// - Returns: Whether that applies. If not, the failure is treated like any other.
     mutating func turnAway(
         _ index: Int, _ failure: TransferFailure, _ world: some FetchWorld
     ) -> Bool {
         let (request, origin) = (slots[index].request, sources[slots[index].source].origin)
-        // Others are being served: nobody rests for days for that.
+        // The server serves others, so an excessive `Retry-After` is ignored.
         let retryAfter = request.retryAfter.flatMap {
             $0 > setup.policy.longestRetryAfter ? nil : $0
         }
@@ -279,8 +280,8 @@ extension FetchMachine {
         return true
     }
 
-    /// Whether nothing of the file comes while others of its only server are served, and whoever has begun it
-    /// tries again later.
+    /// Returns whether the only server serves other downloads but not this one, which its caller
+    /// will retry later.
     func isUnserved(_ source: Int, _ world: some FetchWorld) -> Bool {
         let origin = sources[source].origin
         return setup.endsToRest && sources.isAlone(source) && !world.isLimited(origin)

@@ -1,11 +1,10 @@
 import Assembler
 
-// Links that lead nowhere any more, and servers that forbid what they have served.
+// Expired links, and servers that forbid what they have served before.
 extension FetchMachine {
-    /// Has the original URL resolved again: a signed URL may have expired.
+    /// Resolves the original URL again, because a signed URL may have expired.
     ///
-    /// Where that changes nothing (a server that refuses a connection over its limit), the
-    /// connection waits.
+    /// If that changes nothing, the connection waits: the server may be at its limit.
     mutating func resolve(
         _ index: Int, because status: Int, _ world: some FetchWorld
     ) {
@@ -38,7 +37,7 @@ extension FetchMachine {
         world.resolve(source, mirror: sources[source].mirror.number)
     }
 
-    /// The original URL was resolved again.
+    /// Handles the result of resolving the original URL again.
     mutating func resolved(
         _ source: Int, _ resolution: Probe.Resolution, _ world: some FetchWorld
     ) {
@@ -53,7 +52,8 @@ extension FetchMachine {
         case .failed(let reason):
             let isServed = slots.isServed(source)
             if isServed, sources[source].link.isOver(date: world.date) {
-                // Others bring what they asked for in time: those that were refused wait for that.
+                // Other connections are still receiving what they requested before the link
+                // expired. The refused ones wait until they finish.
                 sources[source].link.expired = reason
                 return
             }
@@ -71,11 +71,11 @@ extension FetchMachine {
         pump(world)
     }
 
-    /// Leaves a server alone for a while that forbids what it has served, where nothing else helps: it may count
+    /// Leaves a server alone for a while if it forbids what it has served before: it may count
     /// requests.
     ///
-    /// - Returns: Whether it does that: not where it may be a password or a link that it forbids, nor when it was
-    ///   left alone often enough.
+    /// - Returns: Whether the server is left alone. This is not done if the 403 may concern a
+    ///   password or an expired link, nor after too many pauses.
     private mutating func rests(
         _ source: Int, because reason: DownloadError.Reason, _ world: some FetchWorld
     ) -> Bool {
@@ -103,10 +103,9 @@ extension FetchMachine {
         return true
     }
 
-    /// Has the connections that were refused try again: at once, or after a while when not for the
-    /// first time.
+    /// Lets the refused connections retry: immediately after the first refusal, later with a delay.
     ///
-    /// A refusal that is not about the URL may say that they are over the server's limit.
+    /// A refusal that does not concern the URL may mean that the server is at its limit.
     private mutating func wakeRefused(
         _ source: Int, isElsewhere: Bool = false, _ world: some FetchWorld
     ) {

@@ -1,18 +1,18 @@
 import Assembler
 
-// What is told of the connections and servers of a fetch, when somebody asks.
+// The state of the connections and servers, for callers that display it.
 extension FetchMachine {
-    /// Who answers a connection's request, as far as is known.
+    /// The peer of a connection's request.
     struct Peer: Hashable {
-        /// The address that the connection leads to.
+        /// The address of the peer.
         var address: String?
-        /// The version of HTTP of the reply.
+        /// The HTTP version of the response.
         var httpVersion: String?
-        /// The round trip, in seconds.
+        /// The round-trip time, in seconds.
         var roundTrip: Double?
     }
 
-    /// What is under way at a moment.
+    /// Returns the present state of all servers and connections.
     func traffic(_ facts: some FetchFacts) -> DownloadTraffic {
         DownloadTraffic(
             servers: sources.indices.map { server($0, facts) },
@@ -39,7 +39,7 @@ extension FetchMachine {
             roundTrip: (peer?.roundTrip).map { .init(seconds: $0) })
         guard slot.isBusy else { return connection }
         let asked = slot.request.asked ?? ByteRange(0, scheduler.size)
-        // What others have taken of it since the request went out is not its own any more.
+        // Bytes that other connections have taken over since the request was sent are excluded.
         let segment = slot.sample == nil ? scheduler.segments[index]?.end : nil
         let end = max(asked.start, min(asked.end, segment ?? asked.end))
         let sampled = facts.sample(of: index)
@@ -59,7 +59,7 @@ extension FetchMachine {
 }
 
 extension Sources {
-    /// Whether a server's bytes are used.
+    /// Returns whether a server's bytes are used, or why they are not.
     fileprivate func standing(of index: Int) -> DownloadTraffic.Standing {
         if let fault = ledger.faults[self[index].mirror.number] { return .dropped(fault) }
         return self[index].standing == .proven ? .used : .awaitsSample

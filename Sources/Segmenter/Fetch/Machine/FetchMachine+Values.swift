@@ -1,66 +1,73 @@
 import Assembler
 
-// What the machine begins with, what passes between it and its world, and what it ends with.
+// The machine's setup, the values that it exchanges with its world, and its outcome.
 extension FetchMachine {
-    /// What a fetch begins with.
+    /// The setup of a fetch.
     struct Setup: Sendable {
-        /// The primary server, with the version that is being put together.
+        /// The primary server, with the version that is downloaded.
         var primary: Mirror
         /// Whether the whole file is one request without a range.
         var isOneStream: Bool
-        /// Whether each request may count: what is under way is not replaced by another, and a break ends the
-        /// fetch.
+        /// Whether a single request downloads the remaining bytes (`singleRequest`).
+        ///
+        /// The server may count requests: no transfer is replaced by another, and a failure ends
+        /// the fetch.
         var asksOnce = false
-        /// Whether the body is decoded: then its length and validators are not the file's.
+        /// Whether the body is decoded.
+        ///
+        /// Its length and validators are then not those of the file.
         var isDecoded = false
-        /// Dates with which the same strong tag came, and a sample was the same.
+        /// The dates that came with the same strong ETag, and for which a sample matched.
         var vouchedDates: Set<String> = []
-        /// Whether a `GET` has shown the identity, rather than a `HEAD`.
+        /// Whether a `GET` has confirmed the identity, rather than only a `HEAD`.
         var isProven: Bool
-        /// Connections at a time.
+        /// The number of simultaneous connections.
         var connections: Int
-        /// Whether as many are used as bring something, and that is the most.
+        /// Whether the number follows the goodput, with `connections` as the maximum.
         var findsConnections = false
-        /// Whether the user gave that most.
+        /// Whether the user set that maximum.
         var isMostGiven = false
         var limits: LimitOptions
         var policy: RetryPolicy
-        /// Whether a server that has sent nothing yet gets a few tries only.
+        /// Whether a server that has sent nothing yet is tried only a few times.
         var isBeginning = false
-        /// Whether the server has stated several versions in this download.
+        /// Whether the server has shown several versions during this download.
         var isDoubted = false
-        /// Whether it had stated of the file what its first ranges contradicted.
+        /// Whether the server's first ranges contradicted its earlier statements about the file.
         var hasContradicted = false
-        /// Whether it ends soon when the network is away: that is waited for without it.
+        /// Whether the fetch ends soon after the network is lost, because its caller waits for the
+        /// network.
         var endsWithNetwork = false
-        /// Whether it ends when its only server is to be left alone for a while.
+        /// Whether the fetch ends if its only server must be left alone for a while.
         var endsToRest = false
 
-        /// Whether there is one request at a time, which is left alone until it ends.
+        /// Whether there is one request at a time, which continues until it ends.
         var isLeftAlone: Bool { isOneStream || asksOnce }
 
-        /// The version that is being put together.
+        /// The version that is downloaded.
         var identity: RemoteIdentity { primary.identity }
 
-        /// Where writing ends at the latest, in bytes from the start of the file.
+        /// The maximum offset in the file up to which bytes are written.
         ///
-        /// Of a file of unknown size, one byte more than it may have: then it is known to be too large.
+        /// For a file of unknown size, this is one byte more than the maximum size. A longer file
+        /// is thus known to be too large.
         var writeLimit: Int64 {
             guard identity.size == nil, let most = limits.maxSize, most < .max else { return .max }
             return most + 1
         }
 
-        /// How a single stream of unknown length ends whose reply has come to its end.
+        /// Returns the outcome of a single stream of unknown length whose response has ended.
         ///
         /// - Parameters:
-        ///   - size: Bytes that are there.
-        ///   - reached: Bytes that the last reply has brought.
-        ///   - ignored: What its request had asked for, when it brought the whole file all the same.
-        /// - Returns: The outcome: it is complete, or why it is not.
+        ///   - size: The number of bytes on the disk.
+        ///   - reached: The number of bytes of the last response.
+        ///   - ignored: The range that its request asked for, if the response had the whole file
+        ///     instead.
+        /// - Returns: The outcome.
         func outcome(size: Int64, reached: Int64, ignored: ByteRange?) -> Outcome {
-            // As many bytes as had been asked for: perhaps they were no more than that.
+            // The length equals that of the requested range, so the body may be only that range.
             guard reached != ignored?.count else { return .mayBePart }
-            // One that was begun again is of the same version, and cannot be shorter.
+            // A repeated response is of the same version, so it cannot be shorter.
             guard reached >= size else {
                 return .failed(.contract(.otherSize(expected: size, got: reached)))
             }
@@ -69,50 +76,51 @@ extension FetchMachine {
         }
     }
 
-    /// A server that has the file, the primary one or another.
+    /// A server that has the file: the primary or another.
     struct Mirror: Sendable {
-        /// Which of the file's URLs this is, counted from 0.
+        /// The index of its URL among the file's URLs, from 0.
         var number = 0
-        /// The URL that was given, in messages.
+        /// The original URL, as shown in messages.
         var shownURL = ""
-        /// Where requests go.
+        /// The URL for requests.
         var url: WebURL
-        /// The version, with this server's own validators.
+        /// The version, with this server's validators.
         var identity: RemoteIdentity
-        /// When the URL that was given expires.
+        /// The expiry of the original URL.
         var expiry: LinkExpiry?
-        /// Whether it is left alone for a while when it forbids what it has served.
+        /// Whether the server is left alone for a while if it forbids what it has served before.
         var mayRest = true
     }
 
-    /// A reply that the probe has left, to be taken over.
+    /// A response that the probe has started to receive, and that the fetch may adopt.
     struct Offer {
-        /// The bytes that it brings; `nil` for the whole file.
+        /// The range of the response; `nil` for the whole file.
         var range: ByteRange?
-        /// The bytes that were asked for, where it brings the whole file all the same.
+        /// The requested range, if the response has the whole file instead.
         var ignored: ByteRange?
-        /// Those of them that have come already.
+        /// The number of bytes already received.
         var count: Int64 = 0
-        /// How it has ended, when it has.
+        /// The result of the transfer, if it has ended.
         var end: TransferEnd?
-        /// Whether its body waits on the wire.
+        /// Whether the transfer is paused before its body.
         var isWaiting = true
-        /// Its head, when the body waits.
+        /// The head of the response, if the transfer is paused.
         var reply: Reply?
-        /// Where it comes from, when the body waits.
+        /// The origin and address of the connection, if the transfer is paused.
         var route: Route?
 
-        /// Whether something of it has come, or it is over.
+        /// Whether bytes were received, or the transfer has ended.
         var isBegun: Bool { count > 0 || end != nil }
-        /// Whether nothing more is to come.
+        /// Whether no more bytes will arrive.
         var isOver: Bool { end != nil || !isWaiting }
 
-        /// Decides what of it is taken.
+        /// Decides which bytes of the response are adopted.
         ///
         /// - Parameters:
-        ///   - stream: What a single stream still has to bring; `nil` where ranges are asked for.
-        ///   - window: What the output can take; `nil` is everything.
-        /// - Returns: The bytes that are; `nil` for none.
+        ///   - stream: The bytes that a single stream still has to receive; `nil` if ranges are
+        ///     requested.
+        ///   - window: The bytes that the output can take; `nil` for no limit.
+        /// - Returns: The bytes; `nil` for none.
         func wanted(by stream: ByteRange?, _ window: OutputWindow?) -> ByteRange? {
             guard (stream != nil) == (range == nil) else { return nil }
             guard isBegun else {
@@ -120,7 +128,7 @@ extension FetchMachine {
                 return stream ?? range?.clamped(below: window?.limit)
             }
             guard window == nil else { return nil }
-            // Of a reply that is over although nothing was stated of its end, what has come may be
+            // If the transfer has gone without a recorded result, only the received bytes may be
             // used.
             let isCut = end == nil && !isWaiting
             if let stream { return isCut ? nil : stream }
@@ -128,147 +136,151 @@ extension FetchMachine {
         }
     }
 
-    /// How a fetch ended.
+    /// The outcome of a fetch.
     enum Outcome: Sendable {
-        /// All bytes are on the disk; `size` of them.
+        /// All bytes are on the disk; `size` is their number.
         ///
-        /// `isUndated`: whether some of them came without the date that the version is known by.
-        /// `vouchedDates`: with which the same strong tag came, and a sample was the same.
+        /// `isUndated`: whether some responses lacked the `Last-Modified` date that identifies the
+        /// version. `vouchedDates`: the dates that came with the same strong ETag, and for which a
+        /// sample matched.
         case complete(size: Int64, isUndated: Bool = false, vouchedDates: Set<String> = [])
-        /// The caller stopped it.
+        /// The caller stopped the fetch.
         case cancelled
-        /// What `HEAD` had said is not what `GET` says.
+        /// The responses to `HEAD` and to `GET` differ.
         case contradictsProbe
         /// The server ignores ranges.
         case rangesIgnored
-        /// A file of unknown size has just as many bytes as a range that was asked for.
+        /// A file of unknown size has exactly as many bytes as the requested range.
         case mayBePart
-        /// The remote file is another one now.
+        /// The remote file has changed.
         case changed(ContractBreach)
-        /// The single stream broke off after `reached` bytes.
+        /// The single stream failed after `reached` bytes.
         case streamBroken(TransferFailure, retryAfter: Double?, reached: Int64)
-        /// It cannot go on.
+        /// The fetch cannot continue.
         case failed(DownloadError.Reason)
 
         var isFailure: Bool { if case .failed = self { true } else { false } }
     }
 
-    /// How far a fetch is.
+    /// The progress of a fetch.
     struct Progress {
-        /// What is done, and what an earlier run left and is not checked yet.
+        /// The ranges that are done, and those of an earlier run that are not verified yet.
         var done: RangeSet
         var verifying: RangeSet
-        /// Bytes of the file that came over the network.
+        /// The number of bytes of the file that were received over the network.
         var received: Int64
-        /// Connections that have a request under way.
+        /// The number of connections with a request in flight.
         var connections: Int
     }
 
-    // MARK: What passes between it and its world
+    // MARK: Values that the machine and its world exchange
 
-    /// A request that is to be made.
+    /// A request to send.
     struct Ask {
         var url: WebURL
-        /// The bytes to ask for; `nil` for the whole file.
+        /// The range to request; `nil` for the whole file.
         var range: ByteRange?
         /// A strong validator for `If-Range`.
         var ifRange: String?
         /// The address to connect to; `nil` for any.
         var address: String?
-        /// Whether a new connection is made even when an idle one could be used.
+        /// Whether to use a new connection even if an idle one exists.
         var wantsFreshConnection = false
-        /// Most bytes that are read at a time; `nil` is the usual.
+        /// The size of the receive buffer, in bytes; `nil` for the default.
         var bufferSize: Int?
-        /// Seconds without a byte of the connections before, which count as this one's.
+        /// The time without a byte on the previous connections, in seconds.
+        ///
+        /// The time counts towards the stall timeout.
         var stalledBefore = 0.0
-        /// What the reply is held against.
+        /// The check for the response.
         var check: ResponseCheck
     }
 
-    /// The head of a reply, and what is known of how it came.
+    /// The head of a response, with facts about its connection.
     struct Head {
         var reply: Reply
-        /// What the request was to bring.
+        /// The check for the response.
         var check: ResponseCheck
-        /// Where it came from; `nil` when that is not known.
+        /// The origin and address of the connection; `nil` when unknown.
         var route: Route?
-        /// Seconds until the request could go out.
+        /// The time until the request could be sent, in seconds.
         var connecting = 0.0
     }
 
-    /// Where a connection leads.
+    /// The destination of a connection.
     struct Route: Hashable {
-        /// The origin that it was made for.
+        /// The origin that it was established for.
         var origin: String
-        /// The address that it was to go to; `nil` left that to libcurl.
+        /// The address that the request prescribed; `nil` if libcurl chose it.
         ///
-        /// libcurl reuses a connection only for requests that are given the same.
+        /// libcurl reuses a connection only for requests with the same pin.
         var pin: String?
-        /// The address that it leads to, as far as it is known.
+        /// The address of the peer, if known.
         var address: String?
     }
 
-    /// Where the body of a reply goes.
+    /// The range of the file to which the body of a response is written.
     struct Body: Hashable {
-        /// Offset of its first byte in the file.
+        /// The offset of its first byte in the file.
         var start: Int64
-        /// Where writing ends, at the latest.
+        /// The maximum offset up to which bytes are written.
         var limit: Int64
-        /// Where the reply itself ends.
+        /// The offset in the file at which the response itself ends.
         var replyEnd: Int64
-        /// What all of its bytes must have before any counts.
+        /// The digest that all of its bytes must match before any of them counts.
         var proof: Digest?
     }
 
-    /// What is to be done with the body of a reply.
+    /// The decision about the body of a response.
     enum Verdict: Hashable {
-        /// Write it.
+        /// Write it to the file.
         case accept(Body)
-        /// Take it for a comparison, and write nothing.
+        /// Receive it for comparison, without writing it to the file.
         case sample(Body)
-        /// Read a short one away, so that the connection can be used again.
+        /// Read and discard it if it is short, so that the connection can be reused.
         case discard
-        /// Do not read it: the connection is closed.
+        /// Do not read it, and close the connection.
         case decline
     }
 
-    /// What is known of a request that is under way.
+    /// The state of a request in flight.
     struct RequestState: Hashable {
-        /// Seconds since anything last came from the server, or it was last not asked for more.
+        /// The seconds since the server last sent anything, or since the transfer was last paused.
         var quiet = 0.0
-        /// Seconds for which no byte of the body has come, though it could have: those before the
-        /// request began count as `Ask.stalledBefore` says.
+        /// The seconds without a byte of the body while connected and not paused.
+        ///
+        /// `Ask.stalledBefore` is included.
         var stalledFor = 0.0
-        /// Seconds since a byte of the body came; 0 before the first.
+        /// The seconds since the last byte of the body; 0 before the first.
         var pause = 0.0
-        /// Whether the head of a reply has come.
+        /// Whether the head of a response has arrived.
         var isAnswered = false
-        /// Whether the connection is made.
+        /// Whether the connection is established.
         var isConnected = true
-        /// Whether we hold the body back ourselves.
+        /// Whether this side has paused the transfer.
         var isPaused = false
     }
 
-    /// What is known of the way to a server, and of the loop that all downloads share.
+    /// Facts about the path to a server, and about the loop that all downloads share.
     struct NetworkState: Hashable {
-        /// Shortest time to connect to the server, in seconds; `nil` when unknown.
+        /// The shortest time to connect to the server, in seconds; `nil` when unknown.
         var roundTrip: Double?
-        /// Segments with data that have come over all connections, and those out of order.
+        /// The number of TCP segments with data over all connections, and of those out of order.
         var segments: Int64 = 0
         var disordered: Int64 = 0
-        /// Shortest round trip of the connections at present, in seconds; `nil` when unknown.
+        /// The shortest round-trip time of the present connections, in seconds; `nil` when unknown.
         var presentRoundTrip: Double?
-        /// Part of its time that the loop was busy of late, 0…1.
+        /// The fraction of time that the loop was busy recently, 0…1.
         var load = 0.0
-        /// Whether the session has a limit of rate.
+        /// Whether a rate limit applies.
         var isRateLimited = false
-        /// Downloads under way, this one included.
+        /// The number of active downloads, including this one.
         var downloads = 1
     }
 }
 
 extension MirrorFault {
-    /// How a fetch ends that has no other server.
+    /// The outcome of a fetch without another server.
     var outcome: FetchMachine.Outcome {
         switch self {
         case .changed(let breach): .changed(breach)
@@ -279,7 +291,7 @@ extension MirrorFault {
 }
 
 extension ByteRange {
-    /// The part of the range before `limit`; `nil` stands for no limit.
+    /// Returns the part of the range before `limit`; `nil` means no limit.
     fileprivate func clamped(below limit: Int64?) -> ByteRange {
         ByteRange(start, min(end, limit ?? .max))
     }

@@ -1,52 +1,56 @@
 import Assembler
 
-/// Decides how what is missing of one file is fetched: which connection asks which server for which
-/// bytes, what a reply, its end or its stall means, and when it is over.
+/// Decides how the missing bytes of one file are downloaded.
 ///
-/// It knows what is done, under way and failed, and asks the rest of the `FetchWorld` that comes with
-/// each event; it never knows libcurl, a transfer, a file, a thread or a clock. The bodies of replies do
-/// not pass through it.
+/// The machine decides which connection requests which bytes from which server, how to react to
+/// responses, failures and stalls, and when the download is over. Each event is passed in with a
+/// `FetchWorld`, which provides facts and carries out actions. The machine has no access to
+/// libcurl, transfers, files, threads or clocks. The bodies of responses do not pass through it.
 ///
-/// What it is composed of decides on one thing each, and knows nothing of the machine: connections
-/// (`Slots`) and their number (`Width`), servers (`Sources`), who fetches what (`SegmentScheduler`), how
-/// fast all of it is (`Account`), and what is done about slow and stalled connections (`Rescue`,
-/// `Hedges`, `Stalls`). The machine has that done. A plain URL's way is in this file.
+/// Its components decide about one thing each, and do not know the machine: connections (`Slots`)
+/// and their number (`Width`), servers (`Sources`), the division of the bytes (`SegmentScheduler`),
+/// the total speed (`Account`), and slow and stalled connections (`Rescue`, `Hedges`, `Stalls`).
+/// The machine carries their decisions out. This file contains the path of a plain URL with one
+/// server.
 ///
-/// It ends when the file is complete, or when something must be decided that needs a probe or another
-/// part: the `Outcome` says what.
+/// The machine ends when the file is complete, or when the next decision needs a probe or another
+/// part. The `Outcome` tells which.
 struct FetchMachine {
-    /// Times in a row that ranges may be ignored, or the URL resolved again, without progress.
+    /// The number of times in a row that ranges may be ignored, or the URL resolved again, without
+    /// progress.
     static let patience = 3
 
     let setup: Setup
     var scheduler: SegmentScheduler
     var slots: Slots
-    /// How many connections there are.
+    /// The number of connections.
     var width: Width
-    /// The servers that the file comes from; the first is the primary.
+    /// The servers that the file is downloaded from; the first is the primary.
     var sources: Sources
     /// Whether the outcome was reported.
     private(set) var isOver = false
-    /// Whether more may be asked for since a reply came.
+    /// Whether a response has just raised the number of requests that are allowed, so that `pump`
+    /// should run.
     private(set) var isEager = false
-    /// What the output can take at present; `nil` is everything.
+    /// The bytes that the output can take at present; `nil` for no limit.
     private(set) var window: OutputWindow?
-    /// What has come, and when.
+    /// The bytes received, and the check of the minimum speed.
     var account: Account
-    /// What is done about connections that say nothing.
+    /// The decisions about stalled connections.
     var stalls = Stalls()
-    /// What is done about connections that are slow.
+    /// The decisions about slow connections.
     var rescue = Rescue()
-    /// What is asked for a second time, by the connection that has it.
+    /// The second requests, by the connection of the first one.
     var hedges: Hedges
-    /// What the adopted reply's request had asked for, when it brings the whole file all the same.
+    /// The range that the adopted response's request asked for, if the response has the whole file
+    /// instead.
     private var ignoredRange: ByteRange?
 
     /// - Parameters:
-    ///   - setup: What is to be fetched, and how.
-    ///   - verifying: What an earlier run left, and is not checked yet.
-    ///   - done: What is there and counts.
-    ///   - roundTrip: Time to connect to the server, in seconds; `nil` when unknown.
+    ///   - setup: The file, its servers and the options.
+    ///   - verifying: The ranges of an earlier run that are not verified yet.
+    ///   - done: The ranges that are on the disk and count.
+    ///   - roundTrip: The time to connect to the server, in seconds; `nil` when unknown.
     init(
         _ setup: Setup, verifying: [ByteRange] = [], done: RangeSet = RangeSet(),
         roundTrip: Double? = nil
@@ -61,25 +65,26 @@ struct FetchMachine {
         slots = Slots(count: width.count(servers: 1))
     }
 
-    // MARK: It begins, time passes, it ends
+    // MARK: Start, ticks, end
 
-    /// Begins: takes the reply that waits, has what an earlier run left checked, and asks for the rest.
+    /// Starts: adopts the probe's response, starts verifying an earlier run's extents, and requests
+    /// the rest.
     mutating func start(_ offer: Offer?, _ world: some FetchWorld) {
         window = world.takeWindow()
         if let offer { take(offer, world) }
         guard !isOver else { return }
-        // Of a file that began as a small one nobody has asked for them yet.
+        // A file that began as a small one has not looked up the host's addresses yet.
         if !setup.isOneStream, setup.connections > 1 { world.findAddresses() }
         govern(world)
         world.startVerifying()
         pump(world)
     }
 
-    /// About every 100 ms: records, measures, gives out work.
+    /// Runs about every 100 ms: records received bytes, measures, and assigns work.
     mutating func tick(_ world: some FetchWorld) {
         count(world)
         for index in slots.indices where slots[index].isBusy && world.isSatisfied(index) {
-            // It has written all that is its own: no need to wait for the rest.
+            // The connection has written all of its bytes and need not receive the rest.
             world.drop(index)
             ended(index, .complete, world)
         }
@@ -95,7 +100,7 @@ struct FetchMachine {
         world.report(progress(world))
     }
 
-    /// An earlier run's extent was checked.
+    /// Records whether an extent of an earlier run is intact.
     mutating func verified(_ range: ByteRange, isIntact: Bool, _ world: some FetchWorld) {
         scheduler.verified(range, isIntact: isIntact)
         if !isIntact { world.report(.damaged(range)) }
@@ -103,18 +108,18 @@ struct FetchMachine {
         if !isIntact { pump(world) }
     }
 
-    /// The output has made room, or has failed.
+    /// Continues after the output has freed memory, or has failed.
     mutating func outputMoved(_ world: some FetchWorld) {
         record(world)
         pump(world)
     }
 
-    /// Stops in order: everything that arrived is recorded.
+    /// Stops in an orderly way: all received bytes are recorded.
     mutating func cancel(_ world: some FetchWorld) { finish(.cancelled, world) }
 
-    // MARK: Work is given out, and asked for
+    // MARK: Requests
 
-    /// Has every connection that is free ask for something.
+    /// Assigns work to all free connections, and sends their requests.
     mutating func pump(_ world: some FetchWorld) {
         guard !isOver, !finishIfComplete(world) else { return }
         isEager = false
@@ -142,16 +147,18 @@ struct FetchMachine {
         trimHedges(world)
     }
 
-    /// What a single stream still has to bring: its replies begin at the first byte, but one may
-    /// have broken before.
+    /// The bytes that a single stream still has to receive.
+    ///
+    /// The response begins at the first byte of the file, but an earlier one may have delivered
+    /// some bytes before it failed.
     private var rest: ByteRange { ByteRange(scheduler.done.front, scheduler.size) }
 
-    /// Lets the only reply go on to where the output can take it.
+    /// Lets the only transfer continue up to the limit of the output's window.
     private func allow(_ world: some FetchWorld) {
         if let window { world.allow(0, upTo: window.limit) }
     }
 
-    /// Asks for bytes.
+    /// Sends a request for bytes.
     mutating func request(_ index: Int, _ range: ByteRange, _ world: some FetchWorld) {
         ignoredRange = nil
         let source = slots[index].source
@@ -170,7 +177,7 @@ struct FetchMachine {
         if asksForAll { allow(world) }
     }
 
-    /// Takes the reply that waits since the probe, or what has come of it, if its bytes are wanted.
+    /// Adopts the response that the probe has started to receive, if its bytes are needed.
     private mutating func take(_ offer: Offer, _ world: some FetchWorld) {
         let isPaced = asksForAll && !setup.isOneStream
         guard
@@ -207,9 +214,9 @@ struct FetchMachine {
         }
     }
 
-    // MARK: A reply comes, and its bytes
+    // MARK: Responses
 
-    /// Judges the head of a reply, before the first byte of its body.
+    /// Judges the head of a response, before the first byte of its body.
     mutating func judge(_ index: Int, _ head: Head, _ world: some FetchWorld) -> Verdict {
         let (source, reply) = (slots[index].source, head.reply)
         let wait = world.now - slots[index].request.since
@@ -231,7 +238,7 @@ struct FetchMachine {
                 return .decline
             }
             slots[index].flow.begin(world.now)
-            // What was stolen since the request went out is not ours any more.
+            // Bytes that another connection has taken over since the request was sent are excluded.
             let end = scheduler.segments[index]?.end ?? served.start
             let limit = min(end, served.end, setup.writeLimit)
             let proof = limit == range?.end ? sources[source].trust.digest(of: reply) : nil
@@ -250,7 +257,7 @@ struct FetchMachine {
         }
     }
 
-    /// Counts the bytes that have come since the last tick, and reports to the scheduler how fast.
+    /// Counts the bytes received since the last tick, and reports the rates to the scheduler.
     private mutating func count(_ world: some FetchWorld) {
         slots.measure(since: account.lastTick, &scheduler, world)
         account.tick(received(world), now: world.now)
@@ -258,16 +265,16 @@ struct FetchMachine {
             &scheduler, sources, used: used, arrived: account.arrivedSince, now: world.now)
     }
 
-    // MARK: A request ends
+    // MARK: The end of a request
 
-    /// A request is over.
+    /// Handles the end of a request.
     mutating func ended(_ index: Int, _ end: TransferEnd, _ world: some FetchWorld) {
         let isAccepted = slots[index].request.body != nil
         let reached = world.position(of: index) ?? 0
         let sample = endSample(index)
         slots[index].stalledBefore = 0
         guard !settleProof(index, world) else { return }
-        // A reply that is not read to its end costs the connection.
+        // If the response was not read to its end, libcurl closes the connection.
         if end != .complete || reached != slots[index].request.asked?.end {
             slots[index].flow.since = nil
         }
@@ -286,7 +293,7 @@ struct FetchMachine {
         }
     }
 
-    /// Bytes of the file have come over a connection.
+    /// Records that a connection received bytes of the file.
     private mutating func noteProgress(_ index: Int, _ count: Int64, _ world: some FetchWorld) {
         let now = world.now
         if slots[index].flow.measure(whole: count, roundTrip: scheduler.roundTrip, now: now) {
@@ -296,19 +303,19 @@ struct FetchMachine {
         sources[slots[index].source].hasProgressed(by: slots[index].route)
     }
 
-    /// The body of a reply has come, or what of it was wanted.
+    /// Handles a body that was received as far as it was needed.
     private mutating func completed(_ index: Int, _ reached: Int64, _ world: some FetchWorld) {
         if setup.isOneStream, setup.identity.size == nil {
             let size = scheduler.segments[index]?.position ?? 0
             finish(setup.outcome(size: size, reached: reached, ignored: ignoredRange), world)
             return
         }
-        // A server may cap ranges: the rest of the segment is asked for at once.
-        // Or it was one window of it.
+        // The request may have covered only a part of the segment: the server may limit the length
+        // of a range, or the output has a window. The rest of the segment is requested immediately.
         if !finishIfComplete(world) { requestNext(index, world) }
     }
 
-    /// Asks for what a connection still has to bring, or gives it other work.
+    /// Requests the next bytes of a connection's segment, or assigns other work to it.
     private mutating func requestNext(_ index: Int, _ world: some FetchWorld) {
         slots[index].request.asksAgain = false
         if isDue(sources[slots[index].source].origin, world),
@@ -321,9 +328,9 @@ struct FetchMachine {
         pump(world)
     }
 
-    /// Takes the writer of a request that is over.
+    /// Removes the writer of a request that has ended.
     ///
-    /// - Returns: Bytes that it wrote.
+    /// - Returns: The number of bytes that it wrote.
     mutating func retire(_ index: Int, _ world: some FetchWorld) -> Int64 {
         endRequest(index)
         guard let body = slots[index].request.body else { return 0 }
@@ -332,23 +339,23 @@ struct FetchMachine {
         slots[index].request.body = nil
         let written = ByteRange(
             body.start, max(body.start, world.retire(index, dropping: isDropped) ?? body.start))
-        // What is not whole cannot be compared. It counts nevertheless, unless the last range that was
-        // compared was wrong.
+        // An incomplete range cannot be compared with its digest. Its bytes count nevertheless,
+        // unless the last range that was compared did not match.
         scheduler.advance(index, to: written.end)
         if isDropped, !written.isEmpty { scheduler.takeBack(written) }
         sources.wrote(written, by: source)
         return written.count
     }
 
-    /// A connection's request is over, and with it what a second one for its rest may overtake.
+    /// Ends the request of a connection, so that a hedge of it becomes useless.
     mutating func endRequest(_ index: Int) {
         slots[index].endRequest()
         hedges.endRequest(index)
     }
 
-    // MARK: All is over
+    // MARK: The end of the fetch
 
-    /// Has what arrived recorded.
+    /// Records all received bytes in the manifest.
     mutating func record(_ world: some FetchWorld) {
         do throws(AssemblyError) {
             try world.record()
@@ -360,7 +367,7 @@ struct FetchMachine {
     mutating func finishIfComplete(_ world: some FetchWorld) -> Bool {
         guard !isOver else { return true }
         guard scheduler.isComplete else { return false }
-        // One stream has an end of its own: a longer body is another file's.
+        // A single stream must reach its end: a longer body belongs to another file.
         if setup.isOneStream, slots[0].isBusy { return false }
         if slots.awaitProof { return false }
         finish(sources.complete(size: scheduler.size), world)
@@ -371,7 +378,7 @@ struct FetchMachine {
         finish(.failed(reason), world)
     }
 
-    /// Ends the fetch: drops what is under way, and reports the outcome.
+    /// Ends the fetch: cancels all transfers, and reports the outcome.
     mutating func finish(_ outcome: Outcome, _ world: some FetchWorld) {
         guard !isOver else { return }
         isOver = true

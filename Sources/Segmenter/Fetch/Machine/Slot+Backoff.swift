@@ -5,7 +5,7 @@ extension Slot {
         var failures = 0
         /// The number of failures in a row without bytes from the server.
         ///
-        /// It is limited by the retry policy.
+        /// The retry policy limits the number.
         private(set) var barren = 0
         /// The number of bytes that the server had sent at the last failure.
         private var receivedAtFailure: Int64 = -1

@@ -2,7 +2,8 @@ import Assembler
 
 /// The state of one connection: its server, its request, its speed, and the wait after a failure.
 ///
-/// It is identified by its index in `Slots`, and has no access to other connections or servers.
+/// A connection is identified by its index in `Slots`, and has no access to other connections or
+/// servers.
 struct Slot {
     /// The index of its server.
     var source = 0
@@ -22,7 +23,7 @@ struct Slot {
     var wantsFreshConnection = false
     /// The time without a byte on the connections that this one replaces, in seconds.
     ///
-    /// It counts towards the stall timeout.
+    /// The time counts towards the stall timeout.
     var stalledBefore = 0.0
 
     /// Whether a request is in flight.

@@ -2,8 +2,8 @@ import Assembler
 
 /// All connections of a fetch, and sums over them.
 ///
-/// It reads the state of connections and servers, and asks `FetchFacts` for the writers' offsets.
-/// It makes no decisions.
+/// The sums use the state of connections and servers, and the writers' offsets from `FetchFacts`.
+/// No decisions are made here.
 struct Slots: RandomAccessCollection, MutableCollection {
     /// The time without a byte, in seconds, after which a body no longer counts as being served.
     private static let longestPause = 2.0
@@ -228,8 +228,8 @@ struct Slots: RandomAccessCollection, MutableCollection {
 
     /// Returns the longest time without a byte on a connection to an address, in seconds.
     ///
-    /// It is `nil` if the address is serving a connection, or has no request. Connections that are
-    /// not established yet count too, because other addresses are available.
+    /// The result is `nil` if the address is serving a connection, or has no request. Connections
+    /// that are not established yet count too, because other addresses are available.
     func stallTime(of address: String, of source: Int, _ facts: some FetchFacts) -> Double? {
         guard !isServing(address, of: source, facts) else { return nil }
         return indices(of: source, at: address).filter { all[$0].sample == nil }

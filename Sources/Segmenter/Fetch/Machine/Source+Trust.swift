@@ -3,7 +3,7 @@ import Assembler
 extension Source {
     /// The trust in a server's responses.
     ///
-    /// It limits the number of requests until ranges have proved right, and the length of ranges
+    /// Trust limits the number of requests until ranges have proved right, and the length of ranges
     /// that are checked by a digest.
     struct Trust {
         /// The number of responses in a row, on new connections, that may show another version

@@ -2,7 +2,7 @@ import Assembler
 
 /// The state of one server that has the file.
 ///
-/// It is identified by its index in `Sources`, and has no access to other servers.
+/// A server is identified by its index in `Sources`, and has no access to other servers.
 struct Source {
     enum Standing { case unproven, proven, dropped }
 
@@ -61,8 +61,8 @@ struct Source {
 
     /// An address of the current host that has served the file.
     ///
-    /// It is `nil` if the address belongs to another host: a request's URL may contain secrets, and
-    /// must not be sent to another host.
+    /// The value is `nil` if the address belongs to another host: a request's URL may contain
+    /// secrets, and must not be sent to another host.
     var goodAddress: String? {
         places.lastGood?.origin == origin ? places.lastGood?.address : nil
     }
@@ -133,7 +133,7 @@ extension Source {
     struct Link {
         /// The URL for requests.
         ///
-        /// It changes when the original URL, resolved again, redirects to another one.
+        /// The URL changes if the original URL, resolved again, redirects to another one.
         private(set) var url: WebURL
         /// The expiry of the original URL.
         let given: LinkExpiry?
