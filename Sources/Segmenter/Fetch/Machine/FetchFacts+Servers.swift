@@ -1,19 +1,19 @@
-// What all downloads know of a server, and what one fetch does with that.
+// The facts about a server that all downloads share, and how one fetch uses them.
 extension FetchFacts {
-    // MARK: A server that has sent nothing yet
+    // MARK: Servers that have sent nothing yet
 
-    /// What comes after a request that failed, as long as the server has sent nothing in this session, and
-    /// nothing of the file is there.
+    /// Decides after a failed request to a server that has sent nothing in this session, if no
+    /// bytes of the file exist.
     ///
     /// - Parameters:
     ///   - origin: The server.
-    ///   - failure: What happened to the request.
-    ///   - slot: Its connection, which has noted that.
-    /// - Returns: What is to be done.
+    ///   - failure: The failure of the request.
+    ///   - slot: Its connection, which has recorded the failure.
+    /// - Returns: The next step.
     func firstStep(
         _ origin: String, after failure: TransferFailure, _ slot: Slot
     ) -> FirstContact.Step {
-        // Where others are served the host is there, and it is the file that is in trouble.
+        // If the server serves others, the host works, and the fault concerns this file.
         let isItsOwn = failure.isStatus && othersLoad(at: origin).served > 0
         guard bytesKept == 0, !hasServed(origin) || isItsOwn else { return .asEver }
         var contact = FirstContact(failures: slot.backoff.barren - 1)
@@ -22,24 +22,24 @@ extension FetchFacts {
             isGivenUp: isGivenUp(origin), random: random())
     }
 
-    // MARK: A server that serves only so many requests at a time
+    // MARK: Servers with a limit of simultaneous requests
 
-    /// Whether a server is known to serve only so many requests at a time.
+    /// Returns whether a server's limit of simultaneous requests is known.
     func isLimited(_ origin: String) -> Bool { self[limitOf: origin]?.limit != nil }
 
-    /// Whether a server may be asked once more: nothing is above the limit that is known of it.
+    /// Returns whether a server may be sent one more request, given its known limits.
     ///
     /// - Parameters:
     ///   - origin: The server.
-    ///   - own: What the fetch has under way there.
-    /// - Returns: Whether there is room.
+    ///   - own: The requests of the fetch at the server.
+    /// - Returns: Whether one more request is allowed.
     func allows(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) -> Bool {
         if let quota = self[quotaOf: origin], quota.delay(now: now) > 0 { return false }
         guard let limit = self[limitOf: origin], limit.limit != nil else { return true }
         return limit.allows(beside: othersLoad(at: origin) + own(), now: now)
     }
 
-    /// A request is about to go out.
+    /// Records that a request is about to be sent.
     func asks(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) {
         self[quotaOf: origin]?.asked(now: now)
         guard isLimited(origin) else { return }
@@ -47,7 +47,7 @@ extension FetchFacts {
         self[limitOf: origin]?.asked(beside: load, now: now)
     }
 
-    /// A request is served that went out at `asked`: its body has somewhere to go.
+    /// Records that a request sent at the time `asked` is being served.
     func serves(
         _ origin: String, asked: Double, own: @autoclosure () -> ServerLimit.Load
     ) {
@@ -57,7 +57,7 @@ extension FetchFacts {
         self[limitOf: origin]?.served(load, asked: asked, now: now)
     }
 
-    /// Whether a refusal is that of a connection above a limit that is known.
+    /// Returns whether a refusal is that of a request above the known limit.
     func isAboveLimit(
         of origin: String, own: @autoclosure () -> ServerLimit.Load
     ) -> Bool {
@@ -66,8 +66,9 @@ extension FetchFacts {
         return load.served > 0 && load.served + load.asking >= limit
     }
 
-    /// Whether a refusal may be that of a request over its limit: other files of the server are
-    /// being served.
+    /// Returns whether a refusal may mean that a request exceeded the limit.
+    ///
+    /// The server must be serving another download.
     func mayBeLimit(of origin: String, _ reason: DownloadError.Reason) -> Bool {
         guard reason == .refused(status: 403), meaningOf403(origin) != .refusal else {
             return false
@@ -75,16 +76,17 @@ extension FetchFacts {
         return servesOthers(origin)
     }
 
-    /// What a failure of a request says of a server's limit.
+    /// Updates a server's limit after a failed request.
     ///
     /// - Parameters:
     ///   - origin: The server.
     ///   - request: The request.
-    ///   - failure: What happened to it.
-    ///   - isFirst: Whether the connection has not failed before.
-    ///   - retryAfter: Seconds that the server asks to wait for.
-    ///   - own: What the fetch has under way there.
-    /// - Returns: Whether it was turned away, or failed for another reason.
+    ///   - failure: The failure.
+    ///   - isFirst: Whether the connection's previous request did not fail.
+    ///   - retryAfter: The wait that the server requested, in seconds.
+    ///   - own: The requests of the fetch at the server.
+    /// - Returns: Whether the request exceeded the limit, may be retried soon, or failed for
+    ///   another reason.
     func turnsAway(
         _ origin: String, _ request: Slot.Request, _ failure: TransferFailure, isFirst: Bool,
         retryAfter: Double?, own: @autoclosure () -> ServerLimit.Load
@@ -98,24 +100,28 @@ extension FetchFacts {
         return verdict
     }
 
-    // MARK: A server that counts requests
+    // MARK: Servers that count requests
 
-    /// Whether few requests are to ask a server for much.
+    /// Returns whether a server counts requests, so that few requests should ask for many bytes
+    /// each.
     func isCounted(_ origin: String) -> Bool { self[quotaOf: origin]?.isKnown ?? false }
 
-    /// Seconds until a server that counts requests may be sent one; `nil` for any other.
+    /// Returns the seconds until a server that counts requests may be sent one; `nil` for any other
+    /// server.
     func dueTime(_ origin: String) -> Double? {
         isCounted(origin) ? self[quotaOf: origin]?.delay(now: now) : nil
     }
 
-    /// Notes that a server had too much to do for a request, if it served no other.
+    /// Records an overload status of a server that serves no other request, or that is known to
+    /// count requests.
     ///
     /// - Parameters:
     ///   - origin: The server.
     ///   - request: The request.
-    ///   - failure: What happened to it.
-    ///   - own: What the fetch has under way there.
-    /// - Returns: Whether it served others, and is known to count requests: then that was one too soon.
+    ///   - failure: The failure.
+    ///   - own: The requests of the fetch at the server.
+    /// - Returns: Whether the server counts requests and serves others, so that this request was
+    ///   sent too early.
     func countsRefusal(
         _ origin: String, _ request: Slot.Request, _ failure: TransferFailure,
         own: @autoclosure () -> ServerLimit.Load
@@ -130,11 +136,11 @@ extension FetchFacts {
         return !isAlone
     }
 
-    // MARK: Both
+    // MARK: Both kinds
 
-    /// Lifts a limit that is no more.
+    /// Raises a limit that the server no longer enforces.
     ///
-    /// - Returns: What has changed, when that is to be reported.
+    /// - Returns: The change, if it has to be reported.
     func watchLimit(
         of origin: String, own: @autoclosure () -> ServerLimit.Load
     ) -> ServerLimit.News? {

@@ -1,13 +1,13 @@
 import Assembler
 
-// How many connections are used, and with which server each works; who joins, is compared, and is dropped.
+// The number of connections, their servers, and how servers join, are compared and are dropped.
 extension FetchMachine {
-    /// Fewest bytes that a comparison may rest on, where more were asked for.
+    /// The minimum length of a compared sample, in bytes, unless fewer bytes were requested.
     static let leastCompared: Int64 = 1 << 10
 
-    // MARK: How many connections are used
+    // MARK: The number of connections
 
-    /// Has the number of connections follow the goodput.
+    /// Adapts the number of connections to the goodput.
     mutating func govern(_ world: some FetchWorld) {
         guard width.isFound else { return }
         let origin = sources[0].origin
@@ -23,36 +23,41 @@ extension FetchMachine {
         slots.resize(to: used, &scheduler, now: world.now)
     }
 
-    /// Connections that are used; one beyond these rests when it has nothing under way.
+    /// The number of connections in use.
+    ///
+    /// A connection beyond it stays idle once its request has ended.
     var used: Int { width.count(servers: sources.count) }
 
-    /// Connections that work, for the size of their shares.
+    /// Returns the number of connections that the scheduler should expect when it cuts shares.
     func workers(_ world: some FetchWorld) -> Int {
         let isLimited = sources.contains { world.isLimited($0.origin) }
         return isLimited ? slots.busy + 1 : width.expected(slots.count)
     }
 
-    /// Connections that there are, while more are being looked for.
+    /// Returns the number of connections while the governor is still increasing it; otherwise
+    /// `nil`.
     func searchers(_ world: some FetchWorld) -> Int? {
         let isLimited = sources.contains { world.isLimited($0.origin) }
         return !isLimited && width.isSearching(slots.count) ? slots.count : nil
     }
 
-    /// Whether one connection asks for all that is left in one request, which is paused where the output
-    /// cannot take it yet.
+    /// Whether one connection requests all remaining bytes in one request.
+    ///
+    /// The transfer is paused while the output cannot take more bytes.
     var asksForAll: Bool { setup.isLeftAlone || setup.connections == 1 && sources.count == 1 }
 
-    /// Connections among which all that is left is shared at once; `nil` where shares are cut one after
-    /// the other.
+    /// Returns the number of connections among which all remaining bytes are divided at once; `nil`
+    /// if shares are cut one after the other.
     ///
-    /// With a link that expires, what is asked for in time arrives, and what is asked for later is
-    /// refused: so each connection asks for all of its share at once.
+    /// If a link expires, requests sent in time succeed, and later ones are refused. Each
+    /// connection therefore requests all of its share at once.
     func sharers(with index: Int, _ world: some FetchWorld) -> Int? {
         if asksForAll { return 1 }
         let source = slots[index].source
         guard window == nil else { return nil }
         if let quota = world[quotaOf: sources[source].origin], quota.isKnown {
-            // The first asks for half, and the next for the rest; or the first for all.
+            // The first connection requests half, and the next one the rest. Otherwise the first
+            // requests all.
             let isHalf =
                 !quota.isStrict && slots.asking(source, now: world.now) == 0
                 && scheduler.unassigned.count >= 2 * RequestQuota.leastRequest
@@ -62,48 +67,48 @@ extension FetchMachine {
         return slots.indices(of: source).count { isFree($0, world) }
     }
 
-    /// Whether a server that counts requests may be sent one now; any other may.
+    /// Returns whether a server may be sent a request now, if it counts requests.
     func isDue(_ origin: String, _ world: some FetchWorld) -> Bool {
         world[quotaOf: origin].map { $0.delay(now: world.now) <= 0 } ?? true
     }
 
-    /// Whether a server is left alone for a while.
+    /// Returns whether a server is left alone for a while.
     func isResting(_ origin: String, _ world: some FetchWorld) -> Bool {
         world[quotaOf: origin]?.isResting(now: world.now) ?? false
     }
 
-    /// Whether a free connection may take work from another.
+    /// Returns whether a free connection may take work from another.
     func maySteal(_ index: Int, _ world: some FetchWorld) -> Bool {
         guard window?.isBehind != true, sources.maySteal(date: world.date) else { return false }
         return world[quotaOf: sources[slots[index].source].origin]?.isStrict != true
     }
 
-    /// Seconds that this has to save at the least.
+    /// Returns the minimum time that taking work has to save, in seconds.
     func leastSaving(_ index: Int, _ world: some FetchWorld) -> Double {
         let isCounted = world.isCounted(sources[slots[index].source].origin)
         return isCounted ? RequestQuota.leastSaving : SegmentScheduler.shortestSaving
     }
 
-    /// Whether a connection has nothing to do, and may do something.
+    /// Returns whether a connection in use is idle and need not wait.
     func isFree(_ index: Int, _ world: some FetchWorld) -> Bool {
         index < used && slots[index].isFree(world.now)
     }
 
-    // MARK: Who fetches which bytes
+    // MARK: The division of the bytes
 
-    /// Has a connection whose tail was taken stop where that begins.
+    /// Shortens a connection's request to the start of the range that another connection has taken.
     mutating func steal(
         _ range: ByteRange, from victim: Int, for thief: Int, _ world: some FetchWorld
     ) {
-        // What was not requested yet costs nobody anything.
+        // The call has no effect if the victim has not requested these bytes yet.
         let reached = world.shorten(victim, to: range.start)
         slots[victim].request.body?.proof = nil
         world.report(.stole(range, rate: scheduler.rates[victim]))
-        // What its writer has written by now, nobody else writes.
+        // Bytes that the victim's writer has already written are not downloaded again.
         if let reached, reached > range.start { scheduler.advance(thief, to: reached) }
     }
 
-    /// The bytes that a connection asks for next; `nil` when it has no work.
+    /// Returns the bytes that a connection requests next; `nil` if it has no work.
     mutating func nextRange(_ index: Int, _ world: some FetchWorld) -> ByteRange? {
         let source = sources[slots[index].source]
         return scheduler.ask(
@@ -112,11 +117,13 @@ extension FetchMachine {
             most: source.trust.longestRange)
     }
 
-    // MARK: With which server
+    // MARK: The choice of the server
 
-    /// Makes a free connection ready for work: with the server that it does most for.
+    /// Assigns a free connection to the server that needs it most.
     ///
-    /// - Returns: Whether it may take bytes of the file.
+    /// If that server is not proven yet, the connection may start to download a sample.
+    ///
+    /// - Returns: Whether the connection may download bytes of the file.
     mutating func prepare(_ index: Int, _ world: some FetchWorld) -> Bool {
         if sources.count > 1,
             let better = sources.balance(slots).place(from: slots[index].source),
@@ -133,7 +140,8 @@ extension FetchMachine {
         return sources[source].standing == .proven && !slots[index].isBusy
     }
 
-    /// Whether a free connection may ask its server, or another that it is moved to.
+    /// Returns whether a free connection may send a request, moving it to another server if
+    /// necessary.
     mutating func findRoom(_ index: Int, _ world: some FetchWorld) -> Bool {
         let source = slots[index].source
         if hasRoom(source, world) { return true }
@@ -143,8 +151,9 @@ extension FetchMachine {
         return true
     }
 
-    /// Whether a server may be asked for more: it is believed, and nothing is above the limit that is
-    /// known of it.
+    /// Returns whether a server may be sent one more request.
+    ///
+    /// The trust in the server, its known limits and its requested waits decide.
     func hasRoom(_ source: Int, _ world: some FetchWorld) -> Bool {
         let (origin, trust) = (sources[source].origin, sources[source].trust)
         let isTrusted = trust.allows(
@@ -154,7 +163,7 @@ extension FetchMachine {
         return world.allows(origin, beside: load(at: origin, world))
     }
 
-    /// What this fetch has under way at an origin.
+    /// Returns the requests of this fetch at an origin.
     func load(at origin: String, _ world: some FetchWorld) -> ServerLimit.Load {
         var load = slots.load(at: origin, sources, world)
         load.asking += hedges.asking(origin)
@@ -163,12 +172,13 @@ extension FetchMachine {
 
     // MARK: Addresses
 
-    /// Notes where a reply came from that was accepted.
+    /// Records the address of an accepted response.
     ///
     /// - Parameters:
     ///   - index: The connection.
-    ///   - route: Where it leads; its URL may have been resolved again since the request went out.
-    ///   - world: The present moment.
+    ///   - route: The origin and address of the connection. The server's URL may have changed since
+    ///     the request was sent.
+    ///   - world: The world.
     mutating func noteRoute(_ index: Int, _ route: Route?, _ world: some FetchWorld) {
         guard let route, let address = route.address else { return }
         world.reached(address, of: route.origin)
@@ -177,16 +187,16 @@ extension FetchMachine {
         reportAddresses(of: slots[index].source, world)
     }
 
-    /// Tells of the addresses that are used for the first time, or left.
+    /// Reports the addresses that are used for the first time, or abandoned.
     mutating func reportAddresses(of source: Int, _ world: some FetchWorld) {
         for notice in sources[source].places.takeNews() { world.report(notice) }
     }
 
-    // MARK: Who comes
+    // MARK: Joining
 
-    /// Takes another server that has the file: it begins with a sample.
+    /// Adds another server that has the file, and starts to download a sample from it.
     mutating func join(_ mirror: Mirror, _ world: some FetchWorld) {
-        // What has gone out of a stream is not there to be compared.
+        // The bytes that a stream has written cannot be read back for comparison.
         guard !isOver, !setup.isLeftAlone, world.canReadBack,
             let source = sources.join(mirror)
         else { return }
@@ -195,7 +205,9 @@ extension FetchMachine {
         pump(world)
     }
 
-    /// Gives a server connections that others have, as long as these keep one each.
+    /// Moves connections of other servers to a server.
+    ///
+    /// Each of the others keeps at least one.
     private mutating func take(_ count: Int, for source: Int, _ world: some FetchWorld) {
         for _ in 0..<max(0, count) {
             guard let index = sources.donated(to: source, slots) else { return }
@@ -203,7 +215,7 @@ extension FetchMachine {
         }
     }
 
-    /// Has a connection work for another server; what it has under way is ended.
+    /// Moves a connection to another server; its request is cancelled.
     private mutating func move(_ index: Int, to source: Int, _ world: some FetchWorld) {
         end(index, world)
         slots[index] = Slot(source: source)
@@ -211,7 +223,7 @@ extension FetchMachine {
 
     // MARK: Samples
 
-    /// Has a server send bytes that are there already, if any are.
+    /// Requests a sample of bytes that are on the disk already, if any are.
     private mutating func compare(_ index: Int, _ world: some FetchWorld) {
         for index in slots.indices where slots[index].request.body != nil {
             if let position = world.position(of: index) {
@@ -234,16 +246,16 @@ extension FetchMachine {
         }
     }
 
-    /// Ends the sample that a connection fetched, if it did.
+    /// Ends the sample that a connection downloads, if there is one.
     ///
-    /// - Returns: The sample, when the reply was accepted.
+    /// - Returns: The sample, if the response was accepted.
     mutating func endSample(_ index: Int) -> Slot.Sample? {
         let source = slots[index].source
         if sources[source].sampling == index { sources[source].sampling = nil }
         return slots[index].endSample()
     }
 
-    /// Compares a sample that has come whole.
+    /// Compares a completely received sample.
     mutating func sampled(_ index: Int, _ sample: Slot.Sample, _ world: some FetchWorld) {
         let source = slots[index].source
         let (asked, got) = (sample.range, world.sample(of: index))
@@ -260,7 +272,7 @@ extension FetchMachine {
         }
     }
 
-    /// Uses a server's bytes from now on.
+    /// Starts to use a server's bytes.
     private mutating func prove(_ source: Int, by count: Int64 = 0, _ world: some FetchWorld) {
         let joins = sources.prove(source)
         if sources[source].dates.vouch() { world.report(.sampleAgreed(bytes: count)) }
@@ -270,16 +282,18 @@ extension FetchMachine {
         take(sources.balance(slots).fairShare(of: slots.count) - mine, for: source, world)
     }
 
-    // MARK: Who goes
+    // MARK: Dropping
 
-    /// A server cannot serve the file any more: others go on, if there are any.
+    /// Drops a server that can no longer serve the file; the others continue.
     mutating func giveUp(
         _ source: Int, _ reason: DownloadError.Reason, _ world: some FetchWorld
     ) {
         drop(source, .failed(reason), world)
     }
 
-    /// Drops a server and gives its work and its connections to others, if there are any.
+    /// Drops a server.
+    ///
+    /// Its work and connections pass to other servers, if there are any.
     mutating func drop(_ source: Int, _ fault: MirrorFault, _ world: some FetchWorld) {
         guard !isOver, sources[source].standing != .dropped else { return }
         let end = sources.drop(source, fault)

@@ -1,29 +1,29 @@
 import Assembler
 
-// What is looked at once a tick: what has come, what is slow, late or stalled.
+// The checks at each tick: received bytes, and slow, late or stalled connections.
 extension FetchMachine {
-    // MARK: How much has come
+    // MARK: Received bytes
 
-    /// Bytes of the file that came over the network.
+    /// Returns the number of bytes of the file that were received over the network.
     func received(_ world: some FetchWorld) -> Int64 {
         sources.received + slots.written(world)
     }
 
-    /// Bytes of the file that a server sent.
+    /// Returns the number of bytes of the file that a server has sent.
     func received(from source: Int, _ facts: some FetchFacts) -> Int64 {
         sources[source].received + slots.written(from: source, facts)
     }
 
-    /// How far the fetch is.
+    /// Returns the progress of the fetch.
     func progress(_ world: some FetchWorld) -> Progress {
         Progress(
             done: scheduler.done, verifying: scheduler.verifying, received: received(world),
             connections: slots.busy)
     }
 
-    // MARK: What is too slow, or stalls
+    // MARK: Slow and stalled connections
 
-    /// Looks at what has come, and at what does not come.
+    /// Checks the speed, the links, the digests, the connections and the servers' limits.
     mutating func watch(_ world: some FetchWorld) {
         watchRate(world)
         guard !isOver else { return }
@@ -31,7 +31,8 @@ extension FetchMachine {
         settleProofs(world)
         for index in sources.indices { sources[index].trust.wait(now: world.now) }
         guard !isOver else { return }
-        // What runs is left to run where it could not be asked for again.
+        // After a refused link, running transfers continue: their bytes could not be requested
+        // again.
         if !sources.isAnyRefused {
             watchAddresses(world)
             watchStalls(world)
@@ -45,9 +46,10 @@ extension FetchMachine {
         }
     }
 
-    /// Sees to it that the download is not slower than it may be.
+    /// Enforces the minimum speed.
     private mutating func watchRate(_ world: some FetchWorld) {
-        // Not the server's doing: the session's limit, a slow reader, and extents that are being checked.
+        // Time does not count if the cause is the rate limit, a slow reader, or extents that are
+        // being verified.
         let counts =
             !slots.isHeldBack && window?.isBehind != true && scheduler.awaitsNetwork
             && (slots.busy > 0 || !sources.contains { isResting($0.origin, world) })
@@ -63,18 +65,18 @@ extension FetchMachine {
         }
     }
 
-    /// Gives up all connections; `pump` makes new ones.
+    /// Closes all connections; `pump` opens new ones.
     ///
-    /// A single stream would begin anew: it is left alone.
+    /// A single stream would have to start over, so it continues.
     private mutating func changeConnections(_ world: some FetchWorld) {
         guard !setup.isLeftAlone else { return }
         world.report(.changingConnections(minimum: setup.limits.minRate ?? 0))
         for index in slots.indices { reopen(index, world) }
-        // Any address of a host will do: these were slow.
+        // Any address of a host may be used next, because the present ones were slow.
         for source in sources.indices { sources[source].places.forgetGood() }
     }
 
-    /// Gives up servers whose link has expired, when nothing comes from them any more.
+    /// Gives up servers with an expired link once no connection receives bytes from them any more.
     private mutating func watchExpired(_ world: some FetchWorld) {
         for source in sources.indices where sources[source].standing != .dropped {
             guard let reason = sources[source].link.expired, !slots.isServed(source) else {
@@ -85,7 +87,7 @@ extension FetchMachine {
         }
     }
 
-    /// Compares with its digest what has come whole, though its transfer has not ended.
+    /// Compares complete ranges with their digests, even if their transfers have not ended.
     private mutating func settleProofs(_ world: some FetchWorld) {
         for index in slots.indices where slots[index].request.body?.proof != nil {
             guard !isOver else { return }
@@ -93,14 +95,15 @@ extension FetchMachine {
         }
     }
 
-    /// The connections whose body flows, and that are held back by nobody on our side.
+    /// Returns the connections that are receiving a body and that nothing on this side delays.
     private func flowing(_ world: some FetchWorld) -> [Int: Rescue.Connection] {
         setup.isLeftAlone || window?.isBehind == true ? [:] : slots.flowing(sources, world)
     }
 
     /// Reopens connections that are far slower than their peers.
     ///
-    /// Those that bring nothing are `watchStalls`'s, and whom we hold back ourselves is not slow.
+    /// Stalled connections are handled by `watchStalls`. A connection that this side delays is not
+    /// slow.
     private mutating func watchLaggards(_ world: some FetchWorld) {
         let laggards = rescue.step(
             flowing(world), roundTrip: scheduler.roundTrip, now: world.now)
@@ -112,7 +115,7 @@ extension FetchMachine {
         }
     }
 
-    /// Leaves addresses that are slow, or stall while others do not.
+    /// Abandons addresses that are slow, or that stall while others do not.
     private mutating func watchAddresses(_ world: some FetchWorld) {
         guard sources.contains(where: { $0.places.book != nil }) else { return }
         let flowing = flowing(world)
@@ -137,9 +140,9 @@ extension FetchMachine {
         }
     }
 
-    /// Does what is to be done about stalled connections.
+    /// Carries out the decision about stalled connections.
     ///
-    /// A single stream cannot be continued: it has the stall timeout only.
+    /// A single stream cannot be resumed, so only the stall timeout applies to it.
     private mutating func watchStalls(_ world: some FetchWorld) {
         guard !setup.isLeftAlone else { return }
         let connections = slots.stalledOrNot(sources, world)
@@ -170,16 +173,16 @@ extension FetchMachine {
         var ask = source.ask(
             Probe.firstByte, skipsIfRange: true, isDecoded: setup.isDecoded)
         ask.wantsFreshConnection = true
-        // It needs no name server, which may be as silent.
+        // A known address avoids the name server, which may be unreachable too.
         ask.address = source.goodAddress
-        // The kernel's SYN back-off would have one that begins in vain wait for seconds.
+        // If its first SYN is lost, the kernel's back-off would delay the connection for seconds.
         world.sendCanary(ask, patience: source.patience)
     }
 
-    /// Judges the head of the reply to the canary.
+    /// Judges the head of the response to the canary.
     mutating func judgeCanary(_ head: Head) { stalls.judge(head) }
 
-    /// The canary has ended.
+    /// Handles the end of the canary.
     mutating func canaryEnded(_ end: TransferEnd, _ world: some FetchWorld) {
         let news = stalls.ended(
             end, received: received(world), longestWait: setup.policy.longestRetryAfter,
@@ -193,17 +196,17 @@ extension FetchMachine {
         if news.replaces { replaceStalled(of: news.source, world) }
     }
 
-    /// Drops the canary, if there is one.
+    /// Cancels the canary, if there is one.
     mutating func dropCanary(_ world: some FetchWorld) {
         if stalls.dropCanary() { world.dropCanary() }
     }
 
-    /// Gives up the stalled connections to a server, for new ones.
+    /// Replaces the stalled connections to a server by new ones.
     private mutating func replaceStalled(of source: Int, _ world: some FetchWorld) {
         let connections = slots.stalledOrNot(sources, world)
         var count = 0
         for index in slots.indices(of: source) {
-            // Whatever is kept idle is as dead.
+            // Idle connections in libcurl's pool are probably dead too.
             slots[index].wantsFreshConnection = true
             guard let connection = connections[index],
                 !connection.isAnswered || connection.quiet >= StallDetector.patience
@@ -219,8 +222,8 @@ extension FetchMachine {
         pump(world)
     }
 
-    /// Ends what a connection has under way, and takes its work back; its next request goes out on a
-    /// new connection.
+    /// Cancels a connection's request and releases its work; its next request uses a new
+    /// connection.
     mutating func reopen(_ index: Int, _ world: some FetchWorld) {
         end(index, world)
         slots[index].flow.forget()
@@ -228,7 +231,7 @@ extension FetchMachine {
         slots[index].wantsFreshConnection = true
     }
 
-    /// Ends what a connection has under way, and takes its work back.
+    /// Cancels a connection's request and releases its work.
     mutating func end(_ index: Int, _ world: some FetchWorld) {
         if slots[index].isBusy { world.drop(index) }
         _ = endSample(index)
@@ -236,10 +239,9 @@ extension FetchMachine {
         scheduler.release(index)
     }
 
-    // MARK: Second requests
+    // MARK: Hedges
 
-    /// Asks a second time for what keeps the file from being complete, on connections that have nothing
-    /// to do.
+    /// Sends second requests for the last missing bytes, over idle connections.
     mutating func hedge(_ world: some FetchWorld) {
         for index in hedges.late { dropHedge(index, world) }
         guard !setup.isLeftAlone, window == nil, scheduler.unassigned.ranges.isEmpty,
@@ -267,17 +269,18 @@ extension FetchMachine {
         world.report(.hedged(rest))
     }
 
-    /// Judges the head of the reply to a second request.
+    /// Judges the head of the response to a hedge.
     ///
-    /// - Returns: How many bytes of it are kept; `nil` for none.
+    /// - Returns: The number of bytes to keep; `nil` to reject the response.
     mutating func judgeHedge(_ index: Int, _ head: Head) -> Int64? { hedges.judge(index, head) }
 
-    /// A second request is over: takes what it brought, from where the first one is by now.
+    /// Handles the end of a hedge: writes its bytes from the offset that the first request has
+    /// reached.
     mutating func hedgeEnded(_ index: Int, _ end: TransferEnd, _ world: some FetchWorld) {
         guard let hedge = hedges.ended(index, end), !hedge.isLate,
             slots.indices.contains(index), slots[index].isBusy
         else { return }
-        // What is copied below must be there, whatever libcurl calls complete.
+        // The bytes to copy must exist, whatever result libcurl reports.
         guard world.hedgeFits(index, hedge.range.count, hedge.digest) else {
             hedges.giveUp()
             return
@@ -301,7 +304,7 @@ extension FetchMachine {
         pump(world)
     }
 
-    /// Has no more requests under way than there are connections.
+    /// Cancels hedges until there are no more requests than connections.
     mutating func trimHedges(_ world: some FetchWorld) {
         while hedges.count > 0, slots.busy + hedges.count > slots.count,
             let index = hedges.connections.first
@@ -310,7 +313,7 @@ extension FetchMachine {
         }
     }
 
-    /// Drops a second request.
+    /// Cancels a hedge.
     mutating func dropHedge(_ index: Int, _ world: some FetchWorld) {
         if hedges.remove(index) { world.dropHedge(index) }
     }

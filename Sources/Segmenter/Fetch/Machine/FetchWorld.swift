@@ -1,158 +1,170 @@
 import Assembler
 
-/// What a fetch asks of the world while it decides, and what it has the world do.
+/// The facts that a fetch reads while it decides, and the actions that it triggers.
 ///
-/// `Fetch` is the world of the program, a simulation that of tests. Connections and servers are
-/// known by their places in `FetchMachine.slots` and `FetchMachine.sources`. No time passes while
-/// one event is decided on, and nothing here calls the machine: what comes of an action later is an
-/// event.
+/// `Fetch` implements both protocols in the program, and a simulation in the tests. Connections and
+/// servers are identified by their indices in `FetchMachine.slots` and `FetchMachine.sources`. Time
+/// does not advance while the machine handles an event. Nothing here calls the machine: later
+/// results of an action are events.
 typealias FetchWorld = FetchFacts & FetchActions
 
-/// What is so at the moment of an event.
+/// The facts at the time of an event.
 protocol FetchFacts: AnyObject {
-    /// When the event came, in seconds on a clock that never goes back.
+    /// The time of the event, in seconds on a monotonic clock.
     var now: Double { get }
-    /// The same in seconds since 1970, as far as this machine's clock can say.
+    /// The time of the event in seconds since 1970, according to the system clock.
     var date: Double { get }
-    /// A number in 0..<1, another one each time.
+    /// Returns a random number in 0..<1.
     func random() -> Double
 
-    // MARK: A connection's request
+    // MARK: Requests
 
-    /// How far the body of a connection's reply is written, as an offset in the file; `nil` without one.
+    /// Returns the offset in the file up to which a connection's body is written; `nil` without a
+    /// body.
     func position(of slot: Int) -> Int64?
-    /// What is known of the request that a connection has under way; `nil` when it has none.
+    /// Returns the state of a connection's request; `nil` if it has none.
     func state(of slot: Int) -> FetchMachine.RequestState?
-    /// Who answers the request that a connection has under way; `nil` when it has none.
+    /// Returns the peer of a connection's request; `nil` if it has none.
     func peer(of slot: Int) -> FetchMachine.Peer?
-    /// Whether all that is the request's own is written, though more may come.
+    /// Returns whether a request's own bytes are all written, although more may arrive.
     func isSatisfied(_ slot: Int) -> Bool
-    /// Whether the session's limit of rate has held a connection back since this was last asked.
+    /// Returns whether the rate limit has delayed a connection since the last call.
     func takeHeldBack(_ slot: Int) -> Bool
-    /// Compares the bytes of a connection's reply with the digest that it came with, when all are there.
+    /// Compares the bytes of a connection's body with their digest, once all of them have arrived.
     ///
-    /// - Returns: Whether they are right: those that are wrong never count; `nil` when there is nothing
-    ///   to compare.
+    /// - Returns: Whether they match; `nil` if there is nothing to compare. Bytes that do not match
+    ///   never count.
     func settleProof(_ slot: Int) -> Bool?
-    /// The bytes that came for a sample.
+    /// Returns the range of a sample that was received.
     func sample(of slot: Int) -> ByteRange
-    /// Whether those are the same as what is there, or as what is known of it.
+    /// Returns whether a sample matches the bytes on the disk, or the expected extent.
     func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool
-    /// Whether what the second request for a connection's rest brought is so many bytes, and has a
-    /// digest.
+    /// Returns whether the body of a hedge has a length and matches a digest.
     func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool
 
-    // MARK: A server
+    // MARK: Servers
 
-    /// What is known of the way to a server, and of the loop.
+    /// Returns facts about the path to a server, and about the loop.
     func network(to origin: String) -> FetchMachine.NetworkState
-    /// How many requests at a time a server serves, of those that turned one away; all downloads know it.
+    /// The learned limit of a server's simultaneous requests; shared by all downloads.
     subscript(limitOf origin: String) -> ServerLimit? { get set }
-    /// What is known of a server that counts requests; all downloads know it.
+    /// The learned facts about a server that counts requests; shared by all downloads.
     subscript(quotaOf origin: String) -> RequestQuota? { get set }
-    /// What all others than this fetch have under way at a server.
+    /// Returns the requests of all other fetches at a server.
     func othersLoad(at origin: String) -> ServerLimit.Load
-    /// Whether a server serves some other download at this moment.
+    /// Returns whether a server is serving another download at present.
     func servesOthers(_ origin: String) -> Bool
-    /// What a server is known to mean by 403.
+    /// Returns the known meaning of status code 403 at a server.
     func meaningOf403(_ origin: String) -> Forbidding.Meaning?
-    /// The addresses that connections to a host are spread over; none as long as there are no two.
+    /// Returns the addresses of a host to spread connections over; empty unless there are at least
+    /// two.
     func addresses(of origin: String) -> [String]
-    /// Whether a host has sent a file, or a part of one, in this session.
+    /// Returns whether a host has sent bytes of any file in this session.
     func hasServed(_ origin: String) -> Bool
-    /// Whether a host has just been given up for another file.
+    /// Returns whether a host has recently been given up for another file.
     func isGivenUp(_ origin: String) -> Bool
-    /// Whether a server is asked over HTTP/2 only.
+    /// Returns whether requests to a server need HTTP/2.
     func needsHTTP2(_ origin: String) -> Bool
-    /// Whether a request failed because it went out over HTTP/1.1, and whether that is news; `nil` where
-    /// it failed for another reason.
+    /// Returns whether it is news that a server refuses HTTP/1.1; `nil` if a request failed for
+    /// another reason.
     func isRefusedVersion(_ failure: TransferFailure, _ url: WebURL) -> Bool?
 
     // MARK: The output
 
-    /// What the output can take from now on; `nil` is everything.
+    /// Returns the bytes that the output can take from now on; `nil` for no limit.
     func takeWindow() -> OutputWindow?
-    /// Bytes that a later run can build on.
+    /// The number of bytes that a later run can resume from.
     var bytesKept: Int64 { get }
-    /// Bytes from the first one on that are there without a gap, where one stream brings them.
+    /// The number of bytes from the start of the file without a gap, for a single stream.
     var bytesInOrder: Int64 { get }
-    /// What is there, recorded and checked.
+    /// The extents that are recorded and checked.
     var recorded: [Extent] { get }
-    /// Whether what was written can be read again.
+    /// Whether written bytes can be read back.
     var canReadBack: Bool { get }
-    /// Path of what is written to, for messages.
+    /// The path of the file that is written, for messages.
     var writtenPath: String { get }
-    /// Why it fails where the certificates to trust cannot be read.
+    /// The reason for the failure if the trusted certificates cannot be read.
     var certificateFailure: DownloadError.Reason { get }
 }
 
-/// What the world does for a fetch, at once.
+/// The actions that a fetch triggers; each is carried out immediately.
 protocol FetchActions: AnyObject {
     // MARK: Requests
 
-    /// Makes a request; what comes of it are `FetchMachine.judge` and `FetchMachine.ended`.
+    /// Sends a request.
+    ///
+    /// Its events are `FetchMachine.judge` and `FetchMachine.ended`.
     func request(_ slot: Int, _ ask: FetchMachine.Ask)
-    /// Takes the reply that was offered at the start: what has come of it is written.
+    /// Adopts the probe's response, and writes the bytes that have already arrived.
     ///
     /// - Parameters:
-    ///   - slot: The connection that has it from now on.
-    ///   - body: Where it goes.
-    ///   - limit: Where the output's present room ends; `nil` where there is no end.
-    ///   - goesOn: Whether the rest is to come; its end is `FetchMachine.ended`.
-    /// - Returns: 0, or the `errno` of a write that failed: then nothing more comes.
+    ///   - slot: The connection that receives the rest of the response.
+    ///   - body: The range of the file to write.
+    ///   - limit: The offset in the file up to which the output can take bytes at present; `nil`
+    ///     for no limit.
+    ///   - goesOn: Whether more bytes will arrive. The transfer's end is then reported by
+    ///     `FetchMachine.ended`.
+    /// - Returns: 0, or the `errno` of a failed write, after which no more bytes arrive.
     func adopt(
         _ slot: Int, _ body: FetchMachine.Body, upTo limit: Int64?, goesOn: Bool
     ) -> Int32
-    /// Drops the reply that was offered.
+    /// Cancels the probe's response.
     func declineOffer()
-    /// Ends a connection's request without a further event; the connection is closed.
+    /// Cancels a connection's request without a further event, and closes the connection.
     func drop(_ slot: Int)
-    /// Lets the body of a connection's reply be written up to an offset.
+    /// Lets a connection's body be written up to an offset in the file.
     func allow(_ slot: Int, upTo offset: Int64)
-    /// Moves the end of what a connection writes forward: the bytes behind it are another's now.
+    /// Lowers the offset at which a connection stops writing; the bytes after it belong to another
+    /// connection.
     ///
-    /// - Returns: Where its writer is at this moment: what lies before that has been written.
+    /// - Returns: The writer's present offset, up to which the bytes are written.
     func shorten(_ slot: Int, to end: Int64) -> Int64?
-    /// Takes the writer of a connection away.
+    /// Removes the writer of a connection.
     ///
     /// - Parameters:
-    ///   - slot: The connection; its request is over.
-    ///   - dropping: Whether what was not compared with its digest is never to count.
-    /// - Returns: Where the writer has ended.
+    ///   - slot: The connection, whose request has ended.
+    ///   - dropping: Whether to discard bytes that were not compared with their digest.
+    /// - Returns: The writer's last offset; `nil` without a writer.
     func retire(_ slot: Int, dropping: Bool) -> Int64?
 
-    // MARK: Second requests, canaries, and other errands
+    // MARK: Hedges, canaries and other tasks
 
-    /// Asks once more for a connection's rest, and keeps what comes in memory: `FetchMachine.judgeHedge`,
-    /// then `FetchMachine.hedgeEnded`.
-    func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask)
-    /// Writes what the second request brought, from the byte with a number on, to this place.
+    /// Requests the remaining bytes of a connection a second time, and keeps the body in memory.
     ///
-    /// - Returns: 0, or the `errno` of a write that failed.
+    /// The events are `FetchMachine.judgeHedge` and `FetchMachine.hedgeEnded`.
+    func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask)
+    /// Writes the bytes of a hedge, from an offset in its body, to a range of the file.
+    ///
+    /// - Returns: 0, or the `errno` of a failed write.
     func writeHedge(_ slot: Int, from offset: Int, to range: ByteRange) -> Int32
     func dropHedge(_ slot: Int)
-    /// Sends a small request on a new connection, which gives up after `patience` seconds:
-    /// `FetchMachine.judgeCanary`, then `FetchMachine.canaryEnded`.
+    /// Sends a small request on a new connection, which gives up after `patience` seconds.
+    ///
+    /// The events are `FetchMachine.judgeCanary` and `FetchMachine.canaryEnded`.
     func sendCanary(_ ask: FetchMachine.Ask, patience: Double)
     func dropCanary()
-    /// Has the URL of one of the file's mirrors resolved again: `FetchMachine.resolved`.
+    /// Resolves the original URL of a mirror again.
+    ///
+    /// The event is `FetchMachine.resolved`.
     func resolve(_ source: Int, mirror number: Int)
     func cancelResolving(_ source: Int)
-    /// Has the addresses of the host found, for connections to be spread over them.
+    /// Looks up the addresses of the host, to spread connections over them.
     func findAddresses()
-    /// Starts checking what an earlier run left: `FetchMachine.verified`.
+    /// Starts to verify the extents of an earlier run.
+    ///
+    /// The event is `FetchMachine.verified`.
     func startVerifying()
 
-    // MARK: What is remembered and reported
+    // MARK: Records and reports
 
-    /// Records what has arrived.
+    /// Records all received bytes in the manifest.
     func record() throws(AssemblyError)
-    /// A reply has come from an address.
+    /// Records that a response arrived from an address.
     func reached(_ address: String, of origin: String)
-    /// A host was given up for this file.
+    /// Records that a host was given up for this file.
     func gaveUp(_ origin: String)
     func report(_ notice: DownloadNotice)
     func report(_ progress: FetchMachine.Progress)
-    /// Records what has arrived, and reports how the fetch has ended.
+    /// Records all received bytes in the manifest, and reports the outcome.
     func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger)
 }

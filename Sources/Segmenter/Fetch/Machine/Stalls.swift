@@ -1,70 +1,74 @@
 import Assembler
 
-/// What is done about connections from which nothing comes any more.
+/// The decisions about stalled connections.
 ///
-/// It composes `StallDetector`, which knows no server, with the canary: a small request on a new
-/// connection, to learn whether a server can be reached.
+/// `Stalls` combines `StallDetector`, which knows no servers, with the canary. The canary is a
+/// small request on a new connection, which tests whether a server can be reached.
 struct Stalls {
-    /// A canary, and what came of it.
+    /// A canary and its result.
     private struct Canary {
-        /// The server that it goes to, or went to.
+        /// The index of the server to which it is sent.
         var source: Int
         var isUnderWay = true
-        /// What was made of the head of its reply.
+        /// The verdict on the head of its response.
         var end: StallDetector.CanaryEnd = .lost
-        /// Seconds that the server asks to wait for.
+        /// The wait that the server requested, in seconds.
         var retryAfter: Double?
     }
 
-    /// What is to be done.
+    /// The next step.
     enum Step: Hashable {
         case nothing
-        /// The canary is not needed any more.
+        /// The canary is no longer needed.
         case dropCanary
-        /// These connections are lost, while others flow.
+        /// These connections have stalled while others receive bytes, and are reopened.
         case reopen([Int])
-        /// A canary is due to a server.
+        /// A canary has to be sent to a server.
         ///
-        /// `stalledFor`: seconds for which nothing has come, when that is noticed for the first
-        /// time.
+        /// `stalledFor`: the seconds since the last byte; `nil` unless the stall is new.
         case sendCanary(source: Int, stalledFor: Double?)
     }
 
-    /// What a canary has shown of its server.
+    /// The consequence of a canary for its server.
     struct News: Hashable {
         var source: Int
-        /// When the server may be asked again, if it has said so.
+        /// The time at which the server accepts requests again, if it sent `Retry-After`.
         var due: Double?
-        /// Whether the stalled connections are to be replaced.
+        /// Whether to replace the stalled connections.
         var replaces: Bool
     }
 
     private var detector = StallDetector()
     private var canary: Canary?
-    /// Canaries in a row, of the present stall, to which nobody has answered, and what became of the last.
+    /// The number of canaries in a row, in the present stall, that the network lost, and the last
+    /// failure.
     private var losses = 0
     private var lastLoss: TransferFailure?
 
-    /// Whether connections were replaced before, and nothing has come since.
+    /// Whether connections were replaced before, and no bytes arrived since.
     var isInVain: Bool { detector.isInVain }
 
-    /// Why the network counts as away, when each server was asked at least once, and one twice, and
-    /// nobody has answered; `nil` as long as it does not.
+    /// Returns the failure that shows that the network is lost; `nil` unless it is.
+    ///
+    /// Each server must have been sent at least one canary, and one of them two, all without an
+    /// answer.
     func loss(of servers: Int) -> TransferFailure? {
         losses >= max(Self.fewestLosses, servers + 1) ? lastLoss : nil
     }
 
-    /// Canaries in a row that are lost with the network.
+    /// The minimum number of lost canaries in a row that shows that the network is lost.
     private static let fewestLosses = 3
 
-    /// Once a tick: decides about stalled connections.
+    /// Decides about stalled connections.
+    ///
+    /// Called at each tick.
     ///
     /// - Parameters:
-    ///   - connections: Those that have a request under way, or wait to try again.
+    ///   - connections: The connections with a request in flight, and those that wait to retry.
     ///   - slots: All connections.
-    ///   - received: Bytes that have come by now.
+    ///   - received: The number of bytes received so far.
     ///   - now: The time.
-    /// - Returns: What is to be done.
+    /// - Returns: The next step.
     mutating func step(
         _ connections: [Int: StallDetector.Connection], _ slots: Slots, received: Int64,
         now: Double
@@ -75,7 +79,7 @@ struct Stalls {
         case .endCanary: return .dropCanary
         case .rescue(let indices): return .reopen(indices)
         case .sendCanary:
-            // To one server after the other.
+            // The servers receive canaries in rotation.
             let candidates = Set(connections.keys.map { slots[$0].source }).sorted()
             let last = canary?.source ?? -1
             guard let source = candidates.first(where: { $0 > last }) ?? candidates.first else {
@@ -83,13 +87,13 @@ struct Stalls {
             }
             canary = Canary(source: source)
             if !wasNoticed { losses = 0 }
-            // Not those that had failed before.
+            // Connections that had already failed are excluded.
             let quiet = connections.values.map(\.quiet).filter { $0 < .infinity }
             return .sendCanary(source: source, stalledFor: wasNoticed ? nil : quiet.min() ?? 0)
         }
     }
 
-    /// Judges the head of the reply to the canary.
+    /// Judges the head of the response to the canary.
     mutating func judge(_ head: FetchMachine.Head) {
         if case .accept = head.check.verdict(on: head.reply) {
             canary?.end = .answered
@@ -99,14 +103,14 @@ struct Stalls {
         }
     }
 
-    /// The canary has ended.
+    /// Handles the end of the canary.
     ///
     /// - Parameters:
-    ///   - end: How.
-    ///   - received: Bytes that have come by now.
-    ///   - longestWait: Seconds that a server may ask to wait for, at the most.
+    ///   - end: The result of the transfer.
+    ///   - received: The number of bytes received so far.
+    ///   - longestWait: The longest wait that a server may request, in seconds.
     ///   - now: The time.
-    /// - Returns: What it has shown; `nil` if there was none.
+    /// - Returns: The consequence; `nil` if there was no canary.
     mutating func ended(
         _ end: TransferEnd, received: Int64, longestWait: Double, now: Double
     ) -> News? {
@@ -117,16 +121,16 @@ struct Stalls {
         } else {
             losses = 0
         }
-        // The next one may go to another server.
+        // The canary is kept, because the next one is sent to another server.
         canary?.isUnderWay = false
-        // It holds for all that would ask the server anew.
+        // The wait applies to every new request to the server.
         let due = ended.retryAfter.map { now + min($0, longestWait) }
         return News(
             source: ended.source, due: due,
             replaces: detector.canaryEnded(ended.end, received: received, due: due))
     }
 
-    /// The canary that is due is not sent: its server is left alone.
+    /// Ends a canary that is not sent, because its server is left alone.
     mutating func canaryWithheld(received: Int64, now: Double) {
         canary?.end = .refused
         _ = ended(.declined, received: received, longestWait: 0, now: now)
@@ -134,7 +138,7 @@ struct Stalls {
 
     /// Forgets the canary.
     ///
-    /// - Returns: Whether it is under way, and to be dropped.
+    /// - Returns: Whether it is in flight and has to be cancelled.
     mutating func dropCanary() -> Bool {
         defer { canary = nil }
         return canary?.isUnderWay == true

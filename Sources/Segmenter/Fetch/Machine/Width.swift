@@ -1,17 +1,16 @@
-/// How many connections a fetch uses: a number that is given, or one that is found by the goodput.
+/// The number of connections of a fetch: a given one, or one that follows the goodput.
 struct Width {
-    /// Part of the loop's time from which on more connections bring no more: it is busy with those
-    /// that there are.
+    /// The fraction of time that the loop is busy above which more connections do not help.
     private static let busy = 0.85
 
-    /// The most that are used.
+    /// The maximum number of connections.
     private let most: Int
-    /// Finds the number; `nil` when it is given.
+    /// Determines the number; `nil` if it is given.
     private var governor: ConnectionGovernor?
 
     /// - Parameters:
-    ///   - setup: What is fetched, and how.
-    ///   - roundTrip: Time to connect to the server, in seconds; `nil` when unknown.
+    ///   - setup: The file, its servers and the options.
+    ///   - roundTrip: The time to connect to the server, in seconds; `nil` when unknown.
     init(_ setup: FetchMachine.Setup, roundTrip: Double?) {
         most = setup.isLeftAlone ? 1 : setup.connections
         if setup.findsConnections, !setup.isLeftAlone {
@@ -20,58 +19,67 @@ struct Width {
         }
     }
 
-    /// A number that is used from now on.
+    /// A change of the number.
     struct News {
         var connections: Int
-        /// What all of them bring together; `nil` when unknown.
+        /// The goodput of all connections together; `nil` when unknown.
         var bytesPerSecond: Double?
     }
 
-    /// Whether the number is found: what the kernel says of the connections is needed then.
+    /// Whether the number follows the goodput.
+    ///
+    /// The governor then needs the kernel's values for the connections.
     var isFound: Bool { governor != nil }
 
-    /// Connections that are used, where the file comes from so many servers: these want to be measured,
-    /// and each keeps one at least.
+    /// Returns the number of connections to use with a number of servers.
+    ///
+    /// The number is at least twice that of several servers, so that each keeps a connection and
+    /// can be measured.
     func count(servers: Int) -> Int {
         guard let governor else { return most }
         return min(most, max(governor.target, servers > 1 ? 2 * servers : 1))
     }
 
-    /// Connections that are reckoned with for the size of their shares, where there are `count`.
+    /// Returns the number of connections to expect when shares are cut, if there are `count` at
+    /// present.
     func expected(_ count: Int) -> Int {
         guard governor != nil else { return count }
-        // Even one does not get all then: another may be tried at any time.
+        // Even a single connection does not receive everything, because another one may be tried at
+        // any time.
         return isSearching(count) ? most : max(2, count)
     }
 
-    /// Whether the number is being found, and there are soon to be more than `count`: unless these are many already.
+    /// Returns whether the number is still being increased, and `count` is not high already.
     func isSearching(_ count: Int) -> Bool {
         governor?.isSearching == true && count < ConnectionGovernor.many
     }
 
-    /// Has the number follow the goodput; called once a tick, where it is found.
+    /// Adapts the number to the goodput.
+    ///
+    /// Called at each tick.
     ///
     /// - Parameters:
-    ///   - received: Bytes that have come by now.
-    ///   - remaining: Bytes that are to come; `nil` when unknown.
-    ///   - used: Connections that have a request under way.
-    ///   - isHeldBack: Whether something on our side holds the connections back.
-    ///   - network: What is known of the way to the primary server.
-    ///   - limit: Requests that it serves at a time, as far as that is known and nobody else serves.
+    ///   - received: The number of bytes received so far.
+    ///   - remaining: The number of bytes that remain; `nil` when unknown.
+    ///   - used: The number of connections with a request in flight.
+    ///   - isHeldBack: Whether something on this side delays the connections.
+    ///   - network: Facts about the path to the primary server.
+    ///   - limit: The primary server's known limit of simultaneous requests; `nil` if there are
+    ///     other servers.
     ///   - now: The time.
-    /// - Returns: The number, if it is another one.
+    /// - Returns: The change; `nil` for none.
     mutating func step(
         received: Int64, remaining: Int64?, used: Int, isHeldBack: Bool,
         _ network: FetchMachine.NetworkState, limit: Int?, now: Double
     ) -> News? {
         guard let before = governor?.target else { return nil }
-        // With all files that are fetched at a time no more than one alone may have.
+        // All active downloads together use no more connections than a single one may.
         let share = max(1, min(most, ConnectionCount.automatic.most / max(1, network.downloads)))
         let sample = ConnectionGovernor.Sample(
             received: received, roundTrip: network.roundTrip, segments: network.segments,
             disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
             remaining: remaining, isHeldBack: isHeldBack || network.load >= Self.busy,
-            // One more finds out, now and then, whether the server serves more by now.
+            // One connection above the limit tests whether the limit has risen.
             cap: limit.map { min(share, $0 + 1) } ?? share, used: used)
         let target = governor?.step(sample, now: now)
         guard let governor, target != before else { return nil }
