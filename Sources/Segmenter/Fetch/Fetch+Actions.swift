@@ -15,7 +15,7 @@ extension Fetch: FetchActions {
         lines[slot] = Line(transfer: transfer)
     }
 
-    /// Makes a transfer one of this fetch's, which its limit of rate holds for.
+    /// Assigns a transfer to this fetch, so that the fetch's rate limit applies to it.
     private func own(_ transfer: Transfer) {
         transfer.owner = id
         if worker.pacing.isLimited(id), !transfer.pace.isOn { transfer.pace.start() }
@@ -32,7 +32,7 @@ extension Fetch: FetchActions {
         return request
     }
 
-    /// Makes the writer of a connection's reply.
+    /// Creates the writer for the body of a connection's response.
     func makeWriter(_ slot: Int, _ body: FetchMachine.Body) -> ExtentWriter {
         let writer = output.makeWriter(at: body.start)
         if let digest = body.proof { writer.expect(digest, end: body.replyEnd) }
@@ -96,7 +96,7 @@ extension Fetch: FetchActions {
         return writer.position
     }
 
-    // MARK: Second requests, canaries, and other errands
+    // MARK: Hedges, canaries and other tasks
 
     func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask) {
         let transfer = worker.start(request(ask)) { [unowned self, check = ask.check] reply in
@@ -160,7 +160,7 @@ extension Fetch: FetchActions {
         }
     }
 
-    // MARK: What is remembered and reported
+    // MARK: Records and reports
 
     func record() throws(AssemblyError) { try output.record() }
 
@@ -179,8 +179,8 @@ extension Fetch: FetchActions {
     }
 
     func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger) {
-        // First of all: the machine is at work until this returns, so whoever hears from
-        // `completion` must not find this fetch by the worker and ask it something.
+        // The worker must not know this fetch any more when `completion` runs: the machine handles
+        // an event until this function returns, and must not be called meanwhile.
         worker.remove(id)
         worker.pacing.limit(id, to: nil, now: now)
         servers.leave(id)
@@ -188,7 +188,7 @@ extension Fetch: FetchActions {
             try output.record()
             completion(outcome, ledger)
         } catch {
-            // The first failure says more than its consequence.
+            // The machine's failure is the cause, so it is reported rather than the failed record.
             completion(outcome.isFailure ? outcome : .failed(.assembly(error)), ledger)
         }
     }

@@ -4,9 +4,9 @@ extension Fetch: FetchFacts {
     var date: Double { secondsSince1970() }
     func random() -> Double { .random(in: 0..<1) }
 
-    // MARK: A connection's request
+    // MARK: Requests
 
-    /// What serves a connection; nothing before its first request.
+    /// Returns the transfer and writers of a connection; empty before its first request.
     func line(_ slot: Int) -> Line { slot < lines.count ? lines[slot] : Line() }
 
     func position(of slot: Int) -> Int64? {
@@ -57,7 +57,7 @@ extension Fetch: FetchFacts {
         return digest.map { $0.fits(bytes) } ?? true
     }
 
-    // MARK: A server
+    // MARK: Servers
 
     func network(to origin: String) -> FetchMachine.NetworkState {
         FetchMachine.NetworkState(
@@ -110,6 +110,6 @@ extension Fetch: FetchFacts {
 }
 
 extension Worker {
-    /// The fetch with a number, if it is not over.
+    /// Returns the fetch with an identifier, if it is not over.
     func fetch(_ id: Int) -> Fetch? { clients[id] as? Fetch }
 }

@@ -1,20 +1,19 @@
-// Fetch: the bytes of one file, from several servers and over many connections. It knows the
-// transfers and writers of one file; it never knows the file's name, nor what follows when the
-// fetch has ended. What is decided, `Machine/` decides.
+// Fetch downloads the bytes of one file, from several servers and over many connections. It has the
+// transfers and writers of the file, but not its name, and does not decide what follows its
+// outcome. All decisions are made in `Machine/`.
 
 import Assembler
 
-/// Carries out what a `FetchMachine` decides on, and reports to it what happens.
+/// Carries out the decisions of a `FetchMachine`, and reports events to it.
 ///
-/// It knows the transfers and writers of the machine's connections; it decides nothing. Lives on the
-/// loop thread.
+/// Lives on the loop thread.
 final class Fetch: LoopClient, ServerUser {
-    /// What a fetch works with.
+    /// The setup of a fetch.
     struct Setup: Sendable {
-        /// What is fetched, and how.
+        /// The setup of the machine.
         var machine: FetchMachine.Setup
         var connecting: TransferRequest.Connecting
-        /// A reply whose body waits to be kept.
+        /// The probe's response, whose body is paused or already received.
         var firstReply: Probe.FirstReply?
         /// Resolves the original URL again.
         var resolve: @Sendable () async -> Probe.Resolution
@@ -23,19 +22,19 @@ final class Fetch: LoopClient, ServerUser {
     /// Another server that has the file.
     struct Mirror: Sendable {
         var server: FetchMachine.Mirror
-        /// Resolves the URL that was given again.
+        /// Resolves the server's original URL again.
         var resolve: @Sendable () async -> Probe.Resolution
     }
 
     typealias Outcome = FetchMachine.Outcome
 
-    /// What serves one of the machine's connections.
+    /// The transfer and the writers of one of the machine's connections.
     struct Line {
-        /// The request under way.
+        /// The transfer of the present request.
         var transfer: Transfer?
-        /// Writes the body of its reply; there until it is retired.
+        /// The writer of the response's body, until it is retired.
         var writer: ExtentWriter?
-        /// Takes the body of a sample; there until the next request.
+        /// The receiver of a sample's body, until the next request.
         var sampler: ExtentWriter?
     }
 
@@ -50,18 +49,18 @@ final class Fetch: LoopClient, ServerUser {
     let completion: (Outcome, MirrorLedger) -> Void
 
     private var machine: FetchMachine
-    /// By connection.
+    /// The transfers and writers, by connection.
     var lines: [Line] = []
-    /// Second requests, by connection.
+    /// The hedges, by connection.
     var hedges: [Int: Transfer] = [:]
     var canary: Transfer?
-    /// Number of the transfer whose body waits since the probe, until it is adopted or declined.
+    /// The number of the probe's paused transfer, until it is adopted or declined.
     var offered: Int?
-    /// URLs that are being resolved again, by server.
+    /// The tasks that resolve URLs again, by server.
     var resolving: [Int: Task<Void, Never>] = [:]
-    /// How that is done, by the number of the mirror.
+    /// The functions that resolve URLs again, by the number of the mirror.
     var resolvers: [Int: @Sendable () async -> Probe.Resolution]
-    /// When the present event came.
+    /// The time of the present event.
     private(set) var now = 0.0
 
     init(
@@ -85,9 +84,9 @@ final class Fetch: LoopClient, ServerUser {
             done: assembly.recorded.covered, roundTrip: servers.roundTrips[primary.url.origin])
     }
 
-    // MARK: From the worker
+    // MARK: Calls from the worker
 
-    /// Begins.
+    /// Starts the fetch.
     func start(now: Double) {
         worker.add(self, as: id)
         servers.join(self, as: id)
@@ -97,7 +96,7 @@ final class Fetch: LoopClient, ServerUser {
         machine.start(takeOffer(), self)
     }
 
-    /// Takes the reply that the probe has left.
+    /// Returns the probe's response as an offer to the machine.
     private func takeOffer() -> FetchMachine.Offer? {
         setup.firstReply.map { first in
             offered = first.paused?.take()
@@ -109,8 +108,10 @@ final class Fetch: LoopClient, ServerUser {
         }
     }
 
-    /// After each turn of the loop: asks for more where a reply has just allowed it, and records when
-    /// enough has come.
+    /// Runs after each turn of the loop.
+    ///
+    /// Sends more requests if a response has just allowed them, and records received bytes once
+    /// there are enough.
     func turn() {
         if machine.isEager {
             now = monotonicSeconds()
@@ -120,65 +121,68 @@ final class Fetch: LoopClient, ServerUser {
         machine.record(self)
     }
 
-    /// About every 100 ms.
+    /// Runs about every 100 ms.
     func tick(_ now: Double) {
         self.now = now
         machine.tick(self)
     }
 
-    /// Stops in order: everything that arrived is recorded.
+    /// Stops in an orderly way: all received bytes are recorded.
     func cancel() {
         now = monotonicSeconds()
         machine.cancel(self)
     }
 
-    /// Whether the number of connections is being found: what the kernel says of them is needed.
+    /// Whether the number of connections follows the goodput, which needs the kernel's values for
+    /// them.
     var watchesConnections: Bool { machine.width.isFound }
 
-    /// What this fetch has under way at an origin; never asked by its own machine.
+    /// Returns the requests of this fetch at an origin.
+    ///
+    /// Only other fetches call this.
     func load(of origin: String, now: Double) -> ServerLimit.Load {
         self.now = now
         return machine.load(at: origin, self)
     }
 
-    // MARK: From elsewhere, by the loop
+    // MARK: Calls from other threads, on the loop thread
 
-    /// What is under way at this moment.
+    /// Returns the present state of all servers and connections.
     func traffic() -> DownloadTraffic {
         now = monotonicSeconds()
         return machine.traffic(self)
     }
 
-    /// Takes another server that has the file.
+    /// Adds another server that has the file.
     func join(_ mirror: Mirror) {
         now = monotonicSeconds()
         resolvers[mirror.server.number] = resolvers[mirror.server.number] ?? mirror.resolve
         machine.join(mirror.server, self)
     }
 
-    /// An earlier run's extent was checked.
+    /// Reports whether an extent of an earlier run is intact.
     func verified(_ range: ByteRange, isIntact: Bool) {
         now = monotonicSeconds()
         output.confirm(range, isIntact: isIntact)
         machine.verified(range, isIntact: isIntact, self)
     }
 
-    /// The output has made room, or has failed.
+    /// Reports that the output has freed memory, or has failed.
     private func outputMoved() {
         now = monotonicSeconds()
         machine.outputMoved(self)
     }
 
-    /// A server's URL was resolved again.
+    /// Reports the result of resolving a server's URL again.
     func resolved(_ source: Int, _ resolution: Probe.Resolution) {
         now = monotonicSeconds()
         resolving[source] = nil
         machine.resolved(source, resolution, self)
     }
 
-    // MARK: From transfers
+    // MARK: Calls from transfers
 
-    /// Judges the head of a connection's reply.
+    /// Judges the head of a connection's response.
     func judge(_ slot: Int, _ reply: Reply, _ check: ResponseCheck) -> Transfer.Verdict {
         now = monotonicSeconds()
         let transfer = lines[slot].transfer
@@ -198,7 +202,7 @@ final class Fetch: LoopClient, ServerUser {
         }
     }
 
-    /// A connection's request is over.
+    /// Handles the end of a connection's request.
     func ended(_ slot: Int, _ end: TransferEnd) {
         now = monotonicSeconds()
         lines[slot].transfer = nil
@@ -219,7 +223,8 @@ final class Fetch: LoopClient, ServerUser {
 
     func judgeCanary(_ reply: Reply, _ check: ResponseCheck) -> Transfer.Verdict {
         machine.judgeCanary(.init(reply: reply, check: check))
-        // It is closed: a server may allow no more connections than we want to use.
+        // Declining closes the connection. A server may allow no more connections than the download
+        // uses.
         return .decline
     }
 
@@ -231,7 +236,7 @@ final class Fetch: LoopClient, ServerUser {
 }
 
 extension Transfer {
-    /// Where it leads.
+    /// The origin and address of the connection.
     fileprivate var route: FetchMachine.Route {
         .init(origin: request.url.origin, pin: request.address, address: address)
     }

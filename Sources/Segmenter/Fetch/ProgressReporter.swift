@@ -1,10 +1,10 @@
 import Assembler
 
-/// Turns the state of a fetch into progress events.
+/// Converts the state of a fetch into progress events.
 ///
-/// Lives where the fetch lives.
+/// Lives on the same thread as the fetch.
 final class ProgressReporter {
-    /// Cells of the map.
+    /// The number of cells of the map.
     static let cells = 128
 
     private let started: Double
@@ -13,12 +13,12 @@ final class ProgressReporter {
     private var meter = RateMeter()
     private(set) var last: DownloadProgress?
 
-    /// Makes a reporter.
+    /// Creates a reporter.
     ///
     /// - Parameters:
-    ///   - started: When the download began, on the monotonic clock.
-    ///   - earlier: Bytes that earlier fetches of this download received.
-    ///   - yield: Takes each event.
+    ///   - started: The time at which the download started, on the monotonic clock.
+    ///   - earlier: The number of bytes that earlier fetches of this download received.
+    ///   - yield: Receives each event.
     init(
         started: Double, earlier: Int64, yield: @escaping @Sendable (DownloadProgress) -> Void
     ) {
@@ -27,12 +27,12 @@ final class ProgressReporter {
         self.yield = yield
     }
 
-    /// Tells how far a fetch is.
+    /// Reports the progress of a fetch.
     ///
     /// - Parameters:
-    ///   - progress: What has come by now.
-    ///   - size: Of the file, in bytes; `nil` when unknown.
-    ///   - limit: The session's limit of rate, in bytes per second.
+    ///   - progress: The progress.
+    ///   - size: The size of the file, in bytes; `nil` when unknown.
+    ///   - limit: The session's rate limit, in bytes per second.
     ///   - now: The time.
     func report(
         _ progress: FetchMachine.Progress, size: Int64?, limit: Double?, now: Double
@@ -50,7 +50,9 @@ final class ProgressReporter {
         yield(moment)
     }
 
-    /// The file in equal cells, each filled from 0 to 8; 8 only when every byte of it is there.
+    /// Returns the file's map: equal cells, each with a value from 0 to 8.
+    ///
+    /// A cell is 8 only if all of its bytes are done.
     static func map(of done: RangeSet, size: Int64) -> [UInt8] {
         guard size > 0 else { return [] }
         let cells = Int64(min(Int64(Self.cells), size))
@@ -60,7 +62,7 @@ final class ProgressReporter {
         }
     }
 
-    /// Where a cell begins, without overflow.
+    /// Returns the offset at which a cell begins, without overflow.
     private static func bound(_ cell: Int64, _ cells: Int64, _ size: Int64) -> Int64 {
         size / cells * cell + size % cells * cell / cells
     }
