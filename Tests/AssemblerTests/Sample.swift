@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// A remote file and the ways that the tests put it together in a folder.
+/// A remote file, and functions that assemble it in a folder.
 struct Sample {
     static let name = "file.bin"
     static let part = "file.bin.part"
@@ -12,7 +12,7 @@ struct Sample {
     let data: [UInt8]
     let request: Assembly.Request
 
-    /// Makes a file of `size` pseudo-random bytes, the same for the same size.
+    /// Creates a file of `size` pseudo-random bytes, which depend only on the size.
     init(size: Int, in folder: TemporaryFolder) {
         var random = SplitMix64(seed: UInt64(size))
         data = random.bytes(size)
@@ -24,24 +24,24 @@ struct Sample {
 
     var whole: ByteRange { ByteRange(0, Int64(data.count)) }
 
-    /// The request, changed.
+    /// Returns the request with a change.
     func request(_ change: (inout Assembly.Request) -> Void) -> Assembly.Request {
         var request = request
         change(&request)
         return request
     }
 
-    /// The true bytes of a range.
+    /// Returns the correct bytes of a range.
     func bytes(_ range: ByteRange) -> [UInt8] { Array(data[Int(range.start)..<Int(range.end)]) }
 
-    /// Lets a writer of its own write the true bytes of a range.
+    /// Writes the correct bytes of a range with a separate writer.
     func write(_ range: ByteRange, with assembly: Assembly) {
         let writer = assembly.makeWriter(at: range.start)
         #expect(writer.put(bytes(range)) == 0)
         assembly.retire(writer)
     }
 
-    /// Leaves a part and a manifest in which `ranges` have arrived.
+    /// Leaves a part and a manifest in which `ranges` have been received.
     func leave(_ ranges: [ByteRange], request: Assembly.Request? = nil) throws {
         let assembly = try Assembly(request ?? self.request)
         for range in ranges {
@@ -51,7 +51,7 @@ struct Sample {
         try assembly.stop()
     }
 
-    /// The file cut into pieces of random length.
+    /// Returns the file's ranges, cut into pieces of random length.
     func pieces(upTo longest: Int64, _ random: inout SplitMix64) -> [ByteRange] {
         var result: [ByteRange] = []
         var start: Int64 = 0
@@ -74,7 +74,7 @@ extension ExtentWriter {
 }
 
 extension Assembly {
-    /// Checks everything that an earlier run left, and takes the outcomes in.
+    /// Verifies all extents of an earlier run, and records the results.
     func verifyAll() {
         struct Outcome: Sendable {
             var range: ByteRange

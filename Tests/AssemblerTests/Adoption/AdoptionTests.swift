@@ -5,14 +5,14 @@ import Testing
 
 @testable import Assembler
 
-/// Making a part of what another program has begun.
+/// Making a part of a file that another program has begun to download.
 @Suite struct AdoptionTests {
     private static let size = 20 << 20
     private static let begun = 12 << 20 | 5
 
     private let folder = TemporaryFolder()
 
-    /// A remote file whose beginning stands at a name.
+    /// Writes the beginning of a remote file under a name.
     private func sample(_ name: String, in place: TemporaryFolder? = nil) throws -> Sample {
         let sample = Sample(size: Self.size, in: folder)
         try (place ?? folder).write(Array(sample.data.prefix(Self.begun)), to: name)
@@ -28,7 +28,7 @@ import Testing
             .take(moves: moves, isCancelled: isCancelled)
     }
 
-    /// What of a file is not to change.
+    /// Returns the attributes that must not change: inode, size and modification time.
     private func facts(_ name: String, in place: TemporaryFolder? = nil) throws -> [Int] {
         let status = try #require((place ?? folder).status(name))
         return [
@@ -37,7 +37,7 @@ import Testing
         ]
     }
 
-    /// The part is continued, and all that was taken over is as it was.
+    /// Checks that the part contains the adopted bytes, and that it is continued.
     private func expectPart(_ sample: Sample, _ required: [Digest] = []) throws {
         let manifest = try Manifest(reading: try #require(folder.read(Sample.manifest)))
         #expect(manifest.extents.covered == RangeSet(ByteRange(0, Int64(Self.begun))))
@@ -47,7 +47,7 @@ import Testing
         let part = open(folder.path(of: Sample.part), O_RDONLY)
         defer { close(part) }
         #expect(manifest.extents.extents.allSatisfy { isIntact($0, in: part) })
-        // What a sample has decided, a sample has to show again.
+        // A part adopted because of a sample has to pass a sample again.
         #expect(manifest.header.isSampled == (required.isEmpty ? true : nil))
         var request = sample.request
         if required.isEmpty {
@@ -85,7 +85,7 @@ import Testing
         try expectPart(sample)
     }
 
-    /// aria2's word that all that is there is there.
+    /// A control file in which aria2 states that all written bytes are complete.
     private var controlFile: ControlFileParts {
         var parts = ControlFileParts()
         (parts.pieceLength, parts.total) = (UInt32(Self.begun), UInt64(Self.size))
@@ -105,7 +105,7 @@ import Testing
         #expect(taken?.way == .inPlace(size: Int64(Self.begun)))
         #expect(try Adoption.isBegun(sample.request, path: path))
         try expectPart(sample)
-        // The part has its full length by now.
+        // The part has been extended to its full length.
         #expect(folder.status(Sample.part)?.st_size == Int(Self.size))
         try taken?.undo()
         #expect(try facts(Sample.part)[..<2] == before[..<2])
@@ -127,7 +127,7 @@ import Testing
 
     private func name(_ way: Way) -> String { way == .inPlace ? Sample.part : "old" }
 
-    /// Stopped when it has looked so often whether it is to stop.
+    /// Stops the adoption at each of its checks for cancellation.
     @Test(arguments: Way.allCases) func stoppedItLeavesNothing(way: Way) throws {
         let sample = try sample(name(way))
         let before = try facts(name(way))
@@ -179,7 +179,7 @@ import Testing
             let adoption = try Adoption(part, for: request, deciding: [])
             do throws(AssemblyError) {
                 _ = try adoption.take(moves: false) {
-                    // Somebody else takes what was free.
+                    // Another program takes the free space.
                     guard fills else { return false }
                     let filler = [UInt8](repeating: 1, count: 20 << 20)
                     _ = FileManager.default.createFile(
@@ -200,17 +200,17 @@ import Testing
         }
     }
 
-    /// What a killed run leaves in between is no obstacle to the same command.
+    /// The same command succeeds after a killed run has left an intermediate state.
     @Test func itIsBegunAgainAfterAKill() throws {
         let sample = try sample("old")
         let path = folder.path(of: "old")
-        // Killed while it was copied: a part that holds nothing by its manifest.
+        // Killed while copying: the manifest lists no extents.
         try sample.leave([])
         try folder.write([1, 2, 3], to: Sample.part)
         #expect(try !Adoption.isBegun(sample.request, path: path))
         #expect(try take(path, sample, moves: false)?.way == .copied)
         #expect(try Adoption.isBegun(sample.request, path: path))
-        // Killed between the manifest and the new name.
+        // Killed after the manifest was written, before the rename.
         try #require(unlink(folder.path(of: Sample.part)) == 0)
         #expect(try !Adoption.isBegun(sample.request, path: path))
         #expect(try take(path, sample, moves: true)?.way == .moved)

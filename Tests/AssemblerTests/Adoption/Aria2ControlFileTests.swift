@@ -6,8 +6,8 @@ import Testing
 @Suite struct Aria2ControlFileTests {
     private static let piece: Int64 = 1 << 20
 
-    /// What aria2 1.36 wrote of 8,000,000 bytes over four connections: no piece is complete, and four are
-    /// begun.
+    /// A control file by aria2 1.36, of 8,000,000 bytes over four connections: four pieces are
+    /// begun, and none is complete.
     private static let real = bytes(
         """
         000100000000000000000010000000000000007a1200000000000000000000000001aa
@@ -21,7 +21,7 @@ import Testing
     @Test func readsWhatAria2HasWritten() throws {
         let file = try Aria2ControlFile(reading: Self.real)
         #expect(file.total == 8_000_000)
-        // Pieces 0, 2, 4 and 6, and blocks of those behind them.
+        // Pieces 0, 2, 4 and 6, and blocks of the pieces that follow them.
         let blocks: [(Int64, Int64)] = [(0, 10), (2, 9), (4, 9), (6, 9)]
         let expected = blocks.map {
             ByteRange($0.0 * Self.piece, ($0.0 + 1) * Self.piece + $0.1 * (16 << 10))
@@ -123,7 +123,9 @@ import Testing
     }
 }
 
-/// What a control file of aria2 consists of, as whoever makes one wants it: 250 bytes in pieces of 100.
+/// The fields of a control file of aria2.
+///
+/// By default, the file has 250 bytes in pieces of 100.
 struct ControlFileParts: Sendable {
     struct Begun: Sendable {
         var index: UInt32
@@ -137,10 +139,10 @@ struct ControlFileParts: Sendable {
     var pieceLength: UInt32 = 100
     var total: UInt64 = 250
     var bits: [UInt8] = [0]
-    /// Number of bytes that `bits` are said to have, where it is another one.
+    /// The stated length of `bits` in bytes, if it is wrong.
     var statedLength: UInt32?
     var begun: [Begun] = []
-    /// Number of pieces that are said to be begun, where it is another one.
+    /// The stated number of begun pieces, if it is wrong.
     var statedCount: UInt32?
 
     var bytes: [UInt8] {

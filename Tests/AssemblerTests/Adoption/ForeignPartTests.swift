@@ -5,7 +5,7 @@ import Testing
 
 @testable import Assembler
 
-/// What may be gone on with of what other programs have left, and what of it is there.
+/// Whether segget may continue the files of other programs, and which of their bytes it keeps.
 @Suite struct ForeignPartTests {
     private static let size = 100_000
     private static let remote: Int64 = 150_000
@@ -17,7 +17,7 @@ import Testing
         try ForeignPart.open(path, remote: remote) { false }
     }
 
-    /// The file, with bytes none of which is zero.
+    /// Writes the file, without any zero byte.
     private func write(_ count: Int = size) throws {
         try folder.write([UInt8](repeating: 7, count: count), to: "old")
     }
@@ -26,7 +26,7 @@ import Testing
         try folder.write(control.bytes, to: "old.aria2")
     }
 
-    /// aria2's control file in pieces of 50 000 bytes.
+    /// aria2's control file with pieces of 50,000 bytes.
     private func control(_ bits: UInt8, total: Int64 = remote) -> ControlFileParts {
         var parts = ControlFileParts()
         (parts.pieceLength, parts.total, parts.bits) = (50_000, UInt64(total), [bits])
@@ -42,7 +42,7 @@ import Testing
         ) { try open(remote: remote) }
     }
 
-    // MARK: What is left alone
+    // MARK: Files that are not adopted
 
     @Test func whatIsNoFileOfItsOwn() throws {
         expect(.missing)
@@ -74,7 +74,7 @@ import Testing
         let reader = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         defer { close(reader) }
         #expect(try open() != nil)
-        // What is open for reading can be written again: no lease is left on it.
+        // The lease was released: the file can be opened for writing again.
         let again = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         #expect(again >= 0)
         close(again)
@@ -125,7 +125,7 @@ import Testing
         expect(.controlFile(.unusable))
     }
 
-    // MARK: What is there
+    // MARK: Bytes that are kept
 
     @Test func aPrefix() throws {
         try write()
@@ -148,7 +148,7 @@ import Testing
         #expect(!part.isOfFullLength)
     }
 
-    /// Whatever was written at several places, and nothing but that, is found again.
+    /// Exactly the ranges that were written to a sparse file are found.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func whatIsInNoHole(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let size: Int64 = 4 << 20
@@ -166,7 +166,7 @@ import Testing
             written.insert(ByteRange(start, end))
             start = end
         }
-        // Zeros that are written, as by a program that provides for the space so, are as good as holes.
+        // Written zeros count as holes: some programs allocate space that way.
         if seed > 2 {
             let zeros = [UInt8](repeating: 0, count: Int(size))
             for gap in written.gaps(in: ByteRange(0, size)).ranges {
@@ -177,7 +177,7 @@ import Testing
         let found = WrittenRanges(descriptor: descriptor, size: size)
             .found(isOfFullLength: true) { false }
         #expect(found == written, "seed \(seed)")
-        // Where it is shorter than the remote file, what it ends with was written last.
+        // If the file is shorter than the remote file, its end was written last.
         if seed <= 2 {
             let last = try #require(written.ranges.last)
             try #require(ftruncate(descriptor, off_t(last.end - 1)) == 0)

@@ -5,18 +5,18 @@ import Testing
 
 @testable import Assembler
 
-/// Not Crypto's protocol.
+/// Avoids Crypto's protocol of the same name.
 private typealias Digest = Assembler.Digest
 
-/// Digests of the whole file, hashed while it arrives.
+/// Digests of the whole file, computed while it arrives.
 @Suite struct AssemblyDigestTests {
     private let folder = TemporaryFolder()
     private let sample: Sample
 
-    /// Several of the follower's steps long.
+    /// The file needs several steps of the hashing thread.
     init() { sample = Sample(size: 1_300_000, in: folder) }
 
-    /// The digest of an array, not by the code under test.
+    /// Returns the digest of an array, computed by Crypto and not by the code under test.
     private static func digest(_ algorithm: DigestAlgorithm, _ data: [UInt8]) -> Digest? {
         switch algorithm {
         case .sha256: Digest(algorithm, Array(SHA256.hash(data: data)))
@@ -35,7 +35,7 @@ private typealias Digest = Assembler.Digest
         try #require(Digest(algorithm, try right(algorithm).bytes.map { ~$0 }))
     }
 
-    /// Writes everything in random pieces and order, recording after each.
+    /// Writes the file in random pieces and in random order, and records each piece.
     private func fetch(_ assembly: Assembly, seed: UInt64 = 1) throws {
         var random = SplitMix64(seed: seed)
         for piece in sample.pieces(upTo: 200_000, &random).shuffled(using: &random) {
@@ -94,7 +94,7 @@ private typealias Digest = Assembler.Digest
         let manifest = try Manifest(reading: try #require(folder.read(Sample.manifest)))
         #expect(manifest.rejected == actual.description)
         #expect(Assembly.bytesRecorded(folder: folder.path, name: Sample.name) == 0)
-        // Never resumed from as if it were good.
+        // A rejected part is not resumed.
         for checksum in [nil, expected] {
             let decision = try Assembly.preview(sample.request { $0.checksum = checksum })
             guard case .startOver(.rejected) = decision else {
@@ -102,7 +102,7 @@ private typealias Digest = Assembler.Digest
                 continue
             }
         }
-        // Unless just that is expected: then by the digest of what is there now.
+        // It is resumed if its actual digest is expected. The bytes on the disk are hashed again.
         let next = try Assembly(sample.request { $0.checksum = actual })
         #expect(next.bytesKept == sample.whole.count)
         next.verifyAll()
@@ -110,7 +110,7 @@ private typealias Digest = Assembler.Digest
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    /// The line that rejects the part is the one that vouches for its bytes: without it they are unknown.
+    /// If the line that rejects the part is damaged, the extents in it are lost too.
     @Test func rejectedBytesAreForgottenWithTheVerdict() throws {
         let expected = try wrong(.md5)
         let assembly = try Assembly(sample.request { $0.checksum = expected })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// Whose a name is.
+/// Which download owns a name.
 struct AssemblyNamesTests {
     private let folder: TemporaryFolder
     private let sample: Sample
@@ -32,7 +32,7 @@ struct AssemblyNamesTests {
         try sample.leave([ByteRange(0, 100)])
         #expect(try isFree())
         #expect(try !isFree(url: "https://example.org/f?key=other"))
-        // Before the first byte has come, too.
+        // This also applies before the first byte has arrived.
         try folder.write([], to: "other.part")
         #expect(try Assembly.isFree("other", folder: folder.path, urls: ["u"]))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// What an assembly does not touch, and says so.
+/// Files that an assembly refuses to change, and the errors that it throws.
 @Suite struct AssemblyRefusalTests {
     private let folder = TemporaryFolder()
     private let sample: Sample
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func leavesNothingWhenTheManifestCannotBeWritten() throws {
-        // A folder at the temporary name of the manifest is not removed.
+        // A folder with the manifest's temporary name is not removed.
         try #require(mkdir(path(Sample.manifest + "~"), 0o700) == 0)
         #expect(throws: AssemblyError.self) { try open() }
         #expect(folder.names == [Sample.manifest + "~"], "no part without a manifest")

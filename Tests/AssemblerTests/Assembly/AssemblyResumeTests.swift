@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// What a later run makes of what an earlier one left.
+/// Resuming an earlier run.
 @Suite struct AssemblyResumeTests {
     private let folder = TemporaryFolder()
     private let sample: Sample
@@ -14,7 +14,7 @@ import Testing
         ByteRange(0, 10_000), ByteRange(20_000, 45_000), ByteRange(90_000, 100_000),
     ]
 
-    /// Flips a bit of the part, in place.
+    /// Flips a bit of the part in place.
     private func damage(at offset: Int64) throws {
         let part = open(folder.path(of: Sample.part), O_RDWR)
         defer { close(part) }
@@ -73,7 +73,7 @@ import Testing
             try assembly.stop()
         }
         do {
-            // Some checked, some not, some new.
+            // Some extents are verified, some are not, and some are new.
             let assembly = try Assembly(sample.request)
             assembly.confirm(Self.kept[1], isIntact: true)
             assembly.confirm(Self.kept[2], isIntact: false)
@@ -132,8 +132,8 @@ import Testing
     }
 
     @Test func forgetsThatItWasAboutToPublish() throws {
-        // A destination that appeared meanwhile: the manifest says `publishing`, and a later run
-        // with --overwrite goes on from there.
+        // The destination has appeared meanwhile: the manifest records `publishing`, and a later
+        // run with `--overwrite` continues from there.
         do {
             let assembly = try Assembly(sample.request)
             sample.write(sample.whole, with: assembly)

@@ -11,7 +11,7 @@ import Testing
 
     init() { sample = Sample(size: 300_000, in: folder) }
 
-    /// Writes the whole file in pieces, several writers open at a time, and records now and then.
+    /// Writes the whole file in pieces with several open writers, and records occasionally.
     private func fetch(_ assembly: Assembly, seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var waiting = sample.pieces(upTo: 40_000, &random).shuffled(using: &random)
@@ -49,7 +49,9 @@ import Testing
         #expect(folder.status(Sample.name)?.st_mtim.tv_sec == 1_000_000_000)
     }
 
-    /// A run that has brought bytes reopens its part; if that is gone, it does not begin in its place.
+    /// A run that has received bytes reopens its part.
+    ///
+    /// If the part was removed, the run does not create a new one.
     @Test(arguments: [[Sample.part], [Sample.part, Sample.manifest]])
     func aPartThatIsGoneIsNotBegunAgain(removed: [String]) throws {
         let request = sample.request { $0.hasPart = true }
@@ -124,7 +126,7 @@ import Testing
     }
 
     @Test func publishesNothingOfALongerPartThatWasNeverRecorded() throws {
-        // A run that was killed before it recorded anything, of a file whose size is not stated.
+        // A run was killed before it recorded any bytes, of a file of unknown size.
         let request = sample.request {
             $0.identity = RemoteIdentity(size: nil)
             $0.servesRanges = false

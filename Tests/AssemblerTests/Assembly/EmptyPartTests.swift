@@ -2,7 +2,7 @@ import Testing
 
 @testable import Assembler
 
-/// What `removeIfEmpty` takes away, and what it leaves.
+/// Which files `removeIfEmpty` removes.
 @Suite struct EmptyPartTests {
     private let folder = TemporaryFolder()
     private var sample: Sample { Sample(size: 10_000, in: folder) }
@@ -13,11 +13,11 @@ import Testing
 
     @Test func nothingIsLeftOfAPartWithoutABytes() throws {
         let assembly = try Assembly(sample.request)
-        // Somebody works with it.
+        // Another process uses the part.
         try remove(assembly.generation)
         #expect(folder.names == [Sample.part, Sample.manifest])
         try assembly.stop()
-        // Another one is meant.
+        // The generation is that of another part.
         try remove("0")
         #expect(folder.names == [Sample.part, Sample.manifest])
         try remove(assembly.generation)

@@ -3,7 +3,7 @@ import Testing
 @testable import Assembler
 
 struct ExtentWriterTests {
-    /// One turn of the loop may bring more than an extent may have.
+    /// One turn of the loop may receive more bytes than an extent may contain.
     @Test(arguments: [1 << 20, 3_000_000, 8 << 20])
     func noExtentIsLongerThanMergingMakesThem(piece: Int) {
         let writer = ExtentWriter(samplingAt: 7)

@@ -4,17 +4,18 @@ import Testing
 
 @testable import Assembler
 
-/// Moving stopped after each of its steps: the file is whole in one of the places, and the next call completes it.
+/// Moving, stopped after each of its steps: one of the folders contains the whole file, and the
+/// next call completes the move.
 @Suite struct RelocationTests {
-    /// Where it goes.
+    /// The destination of the move.
     enum Way: CaseIterable { case otherName, otherFolder, otherFileSystem }
 
-    /// What is moved.
+    /// The files that are moved.
     enum Kind: CaseIterable { case part, finished, finishedWithManifest, published }
 
     struct Stopped: Error {}
 
-    /// Two places, and what the move is about.
+    /// The two folders, and the files to move.
     struct Scene {
         let folder = TemporaryFolder()
         let other: TemporaryFolder
@@ -48,7 +49,7 @@ import Testing
             }
         }
 
-        /// As a run leaves it that was killed after the renaming.
+        /// Leaves the state of a run that was killed after the rename.
         private func publish() throws {
             let bytes = try #require(folder.read(Sample.manifest))
             let here = try Folder(folder.path)
@@ -72,7 +73,7 @@ import Testing
             }
         }
 
-        /// Whether all that there was is at a place, such that it is gone on with there.
+        /// Returns whether all files exist at a target, and can be continued there.
         func isWhole(at target: FileTarget) throws -> Bool {
             let there = try Assembly.standing(at: target, owner: PartOwner(urls: urls))
             guard kind == .part else {
@@ -88,7 +89,7 @@ import Testing
             }
         }
 
-        /// The names that are to be there at the end.
+        /// The expected names after the move.
         var names: [String] {
             let suffixes: [String] =
                 switch kind {
@@ -99,7 +100,7 @@ import Testing
             return suffixes.map { new.name + $0 }
         }
 
-        /// Checks that all is at the new place, and nothing at the old one.
+        /// Checks that all files are at the new place, and none at the old one.
         func checkMoved(_ moved: Assembly.Moved) throws {
             let there = try Assembly.standing(at: new, owner: PartOwner(urls: urls))
             switch moved {
@@ -108,7 +109,7 @@ import Testing
             case .finished(let status):
                 #expect(kind != .part && there.destination == .regular(status))
                 #expect(version?.hasSameContent(as: status.version) ?? true)
-                // What a command needs to know of it is known still.
+                // The fact that the file was published, which a command needs, is kept.
                 if kind == .published { #expect(there.published == status) }
             default: Issue.record("\(moved)")
             }
@@ -122,7 +123,7 @@ import Testing
     func movesAllThatThereIs(kind: Kind, way: Way) throws {
         let scene = try Scene(kind, way)
         try scene.checkMoved(try scene.move())
-        // Once more changes nothing.
+        // Repeating the move changes nothing.
         try scene.checkMoved(try scene.move())
         if kind == .part {
             let request = scene.sample.request {
@@ -146,7 +147,7 @@ import Testing
     func isCompletedAfterAStopAtAnyStep(kind: Kind, way: Way) throws {
         var stops = 0
         for step in Relocation.Step.allCases {
-            // Stopped once, and stopped there again.
+            // Stops at this step once, and then twice in a row.
             for times in 1...2 {
                 let scene = try Scene(kind, way)
                 var hasStopped = false
@@ -176,7 +177,7 @@ import Testing
         #expect(stops == 2 * most)
     }
 
-    /// A file system without renameat2(2) is stopped between link(2) and unlink(2).
+    /// On a file system without renameat2(2), the move stops between link(2) and unlink(2).
     @Test(arguments: Kind.allCases)
     func isCompletedAfterALink(kind: Kind) throws {
         let scene = try Scene(kind, .otherFolder)
@@ -266,7 +267,7 @@ import Testing
         #expect(throws: AssemblyError.folderUnavailable(path: gone.folder, errno: ENOENT)) {
             try Assembly.move(from: place, to: gone, owner: PartOwner(urls: ["u"]))
         }
-        // A run that was killed at once has left a part without anything.
+        // A run that was killed at the start has left an empty part.
         try folder.write([], to: "f.part")
         let new = FileTarget(folder: folder.path, name: "new")
         #expect(try Assembly.move(from: place, to: new, owner: PartOwner(urls: ["u"])) == .nothing)
@@ -295,7 +296,7 @@ import Testing
 }
 
 extension Sandbox {
-    /// The bytes of a small file anywhere.
+    /// Returns the bytes of a small file.
     static func content(_ path: String) throws -> [UInt8] {
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// What a queue sees of a download's files, and takes away.
+/// How a queue inspects and removes the files of a download.
 @Suite struct StandingTests {
     private let folder = TemporaryFolder()
     private let sample: Sample
@@ -156,7 +156,7 @@ import Testing
             #expect(try remove(other) == .changed)
         }
         #expect(folder.names == [Sample.name, Sample.manifest])
-        // The number of a disk may be another one after a boot.
+        // The device number of a disk may change with a reboot.
         var again = version
         again.identity.device += 1
         #expect(try remove(again) == .removed)

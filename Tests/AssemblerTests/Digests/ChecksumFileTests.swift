@@ -52,7 +52,7 @@ import Testing
     @Test func findsTheLineByTheLastComponent() throws {
         let other = String(repeating: "5", count: 32)
         #expect(try digest("\(Self.md5)  ./dir/f\n", of: "/tmp/f") == "md5:\(Self.md5)")
-        // A line for exactly this name comes before those in folders.
+        // A line with exactly this name precedes lines with folders.
         let text = "\(other)  old/f\n\(Self.md5)  f\n"
         #expect(try digest(text, of: "x/f") == "md5:\(Self.md5)")
         #expect(throws: ChecksumFile.Problem.ambiguous(name: "f")) {

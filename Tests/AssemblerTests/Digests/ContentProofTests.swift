@@ -33,7 +33,7 @@ import Testing
         #expect(writer.unrecorded == 0 && writer.takeUnrecorded() == nil)
     }
 
-    /// What cannot be compared counts as it does without a digest.
+    /// Bytes that cannot be compared count as without a digest.
     @Test func whatIsCutCounts() throws {
         let writer = ExtentWriter(samplingAt: 0)
         writer.expect(try #require(Self.sha256), end: 11)

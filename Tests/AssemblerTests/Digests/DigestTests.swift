@@ -4,7 +4,7 @@ import Testing
 @testable import Assembler
 
 @Suite struct DigestTests {
-    /// Digests of "abc" by every algorithm.
+    /// The digests of "abc" by each algorithm.
     static let known: [(String, DigestAlgorithm, String)] = [
         (
             "sha-256", .sha256,
@@ -53,7 +53,7 @@ import Testing
             ("sha-256:352441c2", .wrongLength(.sha256, expected: 64, got: 8)),
             ("crc32:352441g2", .notHexadecimal), ("crc32:0x2441c2", .notHexadecimal),
             ("crc32:+52441c2", .notHexadecimal), ("crc32:352441 2", .notHexadecimal),
-            // Four characters of eight bytes, digits of other scripts among them.
+            // Four characters in eight bytes, some of them digits of other scripts.
             ("crc32:é٣éé", .notHexadecimal), ("crc32:352441c:", .notHexadecimal),
         ] as [(String, DigestSyntaxError)])
     func refusesMalformedText(text: String, error: DigestSyntaxError) {

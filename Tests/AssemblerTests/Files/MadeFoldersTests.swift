@@ -32,7 +32,7 @@ import Testing
         #expect(modes == [0o700, 0o750, 0o750])
     }
 
-    /// As where a command moves the file away.
+    /// As if a command had moved the file away.
     @Test func whereAFileWasFinishedTheyStay() throws {
         try made.make(path("a/b/c"), .made)
         try made.make(path("a/d"), .made)
@@ -48,7 +48,7 @@ import Testing
         #expect(folder.names == ["a", "b"])
     }
 
-    /// The same before it is made and afterwards, however it is spelled.
+    /// The value is the same before and after the folder is created, for each spelling of its path.
     @Test func aPlaceStaysTheSame() throws {
         let before = try #require(made.place(of: path("a/b")))
         #expect(made.place(of: path("./a//b/")) == before)

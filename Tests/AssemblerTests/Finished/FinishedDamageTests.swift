@@ -5,7 +5,7 @@ import Testing
 
 @testable import Assembler
 
-/// What describes a finished file is damaged: its kept manifest, or its attributes.
+/// Damage to the records about a finished file: its kept manifest, or its extended attributes.
 ///
 /// No damage makes a wrong file pass for the right one.
 @Suite struct FinishedDamageTests {
@@ -34,13 +34,13 @@ import Testing
         try #require(try StandingFile.open(folder: folder.path, name: Sample.name))
     }
 
-    /// The bytes of the manifest that is kept for the file.
+    /// Returns the bytes of the manifest that is kept beside the file.
     private func manifest() throws -> [UInt8] {
         try facts.prepareManifest(PartNames(Sample.name), in: try Folder(folder.path))
         return try #require(folder.read(Sample.manifest + "~"))
     }
 
-    /// Whether the file passes for the version that the server offers, and for whole.
+    /// Returns whether the file counts as whole and as the version that the server offers.
     private func passes() throws -> Bool {
         let file = try standing()
         guard let facts = file.facts else { return false }
@@ -60,7 +60,7 @@ import Testing
         #expect(try passes() == isRight)
         for length in 0..<manifest.count {
             try folder.write(Array(manifest[..<length]), to: Sample.manifest)
-            // Only the last line feed can be missed.
+            // Only the loss of the last line feed may go unnoticed.
             let mayPass = isRight && length == manifest.count - 1
             #expect(try passes() == mayPass, "cut to \(length) bytes")
         }
@@ -106,7 +106,7 @@ import Testing
         #expect(try standing().facts == nil, "removed")
     }
 
-    /// Other programs may write or remove where a file comes from.
+    /// Other programs may change or remove the attribute with the file's origin.
     @Test func theOriginMayBeChanged() throws {
         let descriptor = try marked(data)
         defer { close(descriptor) }
@@ -121,7 +121,9 @@ import Testing
         #expect(try !passes())
     }
 
-    /// A file of unknown size: the line that stated its end is damaged, and the end is lost too.
+    /// The size of the file is unknown.
+    ///
+    /// If the line that states its end is damaged, the end is unknown too.
     @Test func aLostEndIsNotPublished() throws {
         let sample = Sample(size: 30_000, in: folder)
         let request = sample.request { $0.identity.size = nil }

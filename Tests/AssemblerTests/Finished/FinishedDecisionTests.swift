@@ -10,7 +10,7 @@ import Testing
     private static let dated = RemoteIdentity(
         size: 100, lastModified: date, lastModifiedIsStrong: true)
 
-    /// One row: what is known, what is there and offered, and what is decided.
+    /// One row: the known facts, the files, the server's offer and the expected decision.
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var known = FinishedDecisionTests.strong
@@ -99,7 +99,7 @@ import Testing
         #expect(decision == row.expected)
     }
 
-    /// `size`, `time`, `known tag`, `offered size`, `offered tag`, `offered time`: what is decided.
+    /// `size`, `time`, known ETag, offered size, offered ETag, offered time, expected decision.
     static let times: [(Int64, Int64, String?, Int64?, String?, Int64?, TimestampDecision)] = [
         (100, 50, nil, 100, nil, 50, .keep),
         (100, 50, nil, 100, nil, 49, .keep),
@@ -116,7 +116,7 @@ import Testing
 
     @Test(arguments: times.indices) func decidesByTime(index: Int) {
         let (size, time, tag, offeredSize, offeredTag, modified, expected) = Self.times[index]
-        // Long after the epoch: dates near it are placeholders.
+        // The base is long after the epoch, because dates near it are placeholders.
         let base: Int64 = 1_700_000_000
         let decision = TimestampDecision(
             size: size, time: base + time, known: tag.map { RemoteIdentity(size: size, etag: $0) },

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// Dates and tags that are no validators, because another file of the same size has them too.
+/// Dates and ETags that are no validators, because another file of the same size has them too.
 @Suite struct BlankValidatorTests {
     private static let size: Int64 = 20_971_520
     /// 2024-07-25 02:06:59 UTC.
@@ -20,18 +20,20 @@ import Testing
         #expect(RemoteIdentity.isPlaceholder(date: seconds) == isPlaceholder)
     }
 
-    /// What servers make of a time and the size; `usable` has the inode of it, or a fraction.
+    /// Returns the ETags that servers derive from a time and a size.
+    ///
+    /// Those in `usable` also contain an inode or a fraction.
     static func tags(_ time: Int64, _ size: Int64) -> [String] {
         func hex(_ number: Int64) -> String { String(number, radix: 16) }
         let base36 = String(size, radix: 36)
         return [
-            // nginx, and the same encoded on the way.
+            // nginx, also with a content coding.
             "\"\(hex(time))-\(hex(size))\"", "W/\"\(hex(time))-\(hex(size))\"",
             "\"\(hex(time))-\(hex(size))-gzip\"",
             // Apache 2.4 and 2.2.
             "\"\(hex(size))-\(hex(time * 1_000_000))\"",
             "\"2a04f6-\(hex(size))-\(hex(time * 1_000_000))\"",
-            // Decimal, in whichever order and unit.
+            // Decimal, in any order and unit.
             "\"\(time)-\(size)\"", "\"\(size)-\(time)\"", "\"\(time * 1000)_\(size)\"",
             "\"\(time).0-\(size)\"",
             // aiohttp, werkzeug.
@@ -45,13 +47,13 @@ import Testing
     func aTagOfAPlaceholderAndTheSizeIsBlank(time: Int64) {
         for tag in Self.tags(time, Self.size) {
             #expect(RemoteIdentity.isBlank(etag: tag, size: Self.size, date: time), "\(tag)")
-            // Of another size it says something.
+            // For a file of another size, the ETag is a validator.
             #expect(
                 !RemoteIdentity.isBlank(etag: tag, size: Self.size + 1, date: time), "\(tag)")
         }
     }
 
-    /// Whatever the time since 1996 and the size: files that people have.
+    /// Tests any size, and any time since 1996.
     @Test func aTagOfATimeAndTheSizeIsNotBlank() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
@@ -66,7 +68,7 @@ import Testing
         }
     }
 
-    /// Hashes, numbers of versions, and what else only looks like a number.
+    /// Tests hashes, version numbers and strings that only look like numbers.
     @Test func aTagOfSomethingElseIsNotBlank() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
@@ -97,7 +99,8 @@ import Testing
         #expect(RemoteIdentity.isBlank(etag: tag, size: Self.size, date: nil) == isBlank)
     }
 
-    /// They are as weak ones: that they are equal proves nothing, and that they differ is a change.
+    /// A blank ETag is treated as a weak one: equality proves nothing, and a difference means a
+    /// change.
     @Test func isAsAWeakOne() {
         var mine = RemoteIdentity(
             size: 9, etag: "\"a\"", lastModified: "x", lastModifiedIsStrong: true)
@@ -108,7 +111,7 @@ import Testing
         mine.distrust(.lastModified)
         #expect((mine.kind, mine.ifRange, mine.strongValidator) == ("none", nil, nil))
         #expect(mine.obstacle(toContinuingWith: mine) == .noValidator)
-        // What an earlier run trusted still.
+        // An earlier run had still trusted it.
         #expect(before.obstacle(toContinuingWith: mine) == .noValidator)
         #expect(mine.obstacle(toContinuingWith: before) == .noValidator)
         #expect(!before.hasSameStrongETag(as: mine) && !before.isDoubted(by: mine))
@@ -122,7 +125,7 @@ import Testing
             mine.obstacle(toContinuingWith: other) == .lastModifiedChanged(was: "x", now: "y"))
     }
 
-    /// What `HEAD` alone states is worth no more where a reply to `GET` is joined with it.
+    /// The ETag from a `HEAD` response stays blank when a `GET` response is merged with it.
     @Test func staysBlankWhereOnlyHeadStatesIt() {
         var said = RemoteIdentity(
             size: 9, etag: "\"9\"", lastModified: "x", lastModifiedIsStrong: true)
@@ -132,7 +135,7 @@ import Testing
         #expect((got.etag, got.lastModified, got.strongValidator) == ("\"9\"", "x", nil))
     }
 
-    /// `--timestamping` takes no placeholder for a time, and no blank tag for a version.
+    /// `--timestamping` ignores placeholder dates and blank ETags.
     @Test func aPlaceholderIsNoTime() {
         var offered = RemoteIdentity(size: 100, etag: "\"1-64\"")
         let known = offered

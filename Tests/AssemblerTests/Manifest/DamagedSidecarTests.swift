@@ -3,11 +3,11 @@ import Testing
 
 @testable import Assembler
 
-/// A damaged sidecar on the disk: whatever it says, no wrong byte is ever counted as fetched.
+/// A damaged manifest on the disk never makes a wrong byte count as downloaded.
 @Suite struct DamagedSidecarTests {
     private let folder = TemporaryFolder(under: "/dev/shm")
     private let sidecar = DamageableManifest(endsInVerdict: false)
-    /// The byte of the part that is wrong, within an extent that the sidecar vouches for.
+    /// The offset of the wrong byte of the part, inside an extent that the manifest lists.
     private let wrong = 4096 * 5 + 77
 
     private enum Outcome: Hashable {
@@ -16,7 +16,7 @@ import Testing
         case resumed(Int64)
     }
 
-    /// Opens an assembly on this sidecar and a part with one wrong byte, and checks all extents.
+    /// Opens an assembly on this manifest and a part with one wrong byte, and verifies all extents.
     private func outcome(of manifest: [UInt8], _ context: Comment) throws -> Outcome {
         var part = [UInt8](repeating: 0, count: sidecar.data.count)
         for extent in sidecar.extents {
@@ -50,7 +50,8 @@ import Testing
         return assembly.startedOver == nil ? .resumed(count) : .startedOver
     }
 
-    /// What is counted when the sidecar is whole: all but the extent with the wrong byte.
+    /// The number of bytes that count if the manifest is intact: all but the extent with the wrong
+    /// byte.
     private var most: Int64 { Int64(sidecar.extents.count - 1) * 2048 }
 
     @Test func countsAllButTheDamagedDataWhenTheSidecarIsWhole() throws {

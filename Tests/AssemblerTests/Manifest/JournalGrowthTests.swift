@@ -4,12 +4,13 @@ import Testing
 
 @testable import Assembler
 
-/// The manifest is rewritten when it has grown, and loses nothing by it.
+/// A manifest that has grown is rewritten, and no record is lost.
 @Suite struct JournalGrowthTests {
     private let folder = TemporaryFolder(under: "/dev/shm")
     private let sample: Sample
 
-    /// Room for far more records than it takes until a rewriting, on a busy machine too.
+    /// The file has far more room for records than are needed before a rewrite, even on a busy
+    /// machine.
     init() { sample = Sample(size: 400_000, in: folder) }
 
     private var manifestSize: Int { folder.status(Sample.manifest).map { Int($0.st_size) } ?? 0 }
@@ -30,7 +31,7 @@ import Testing
                 #expect(writer.put(sample.bytes(ByteRange(written, written + 4))) == 0)
                 try assembly.record()
                 written += 4
-                // Lets the thread that rewrites have the processor.
+                // Gives the processor to the thread that rewrites the manifest.
                 if largest > 256 << 10 { sched_yield() }
             }
             #expect(largest > 256 << 10, "a short manifest is left as it is")
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func losesNothingThatIsRecordedDuringARewriting() throws {
-        // Extents that cannot merge, so that every one that is lost is missed.
+        // The extents cannot merge, so each lost one is noticed.
         var random = SplitMix64(seed: 11)
         let ranges = stride(from: Int64(0), to: sample.whole.end, by: 4)
             .map { ByteRange($0, $0 + 3) }.shuffled(using: &random)

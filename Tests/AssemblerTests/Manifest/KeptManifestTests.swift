@@ -4,7 +4,7 @@ import Testing
 
 @testable import Assembler
 
-/// A manifest that stays beside the finished file, and what is made of it later.
+/// A manifest that is kept beside the finished file, and its use by later runs.
 @Suite struct KeptManifestTests {
     private let folder = TemporaryFolder()
     private let sample: Sample
@@ -77,7 +77,7 @@ import Testing
         let file = try Publishing.recover(
             folder: folder.path, name: Sample.name, fullURL: sample.request.fullURL, checksum: nil,
             keepManifest: keeps)
-        // What the run that crashed had verified is verified again.
+        // The digest that the crashed run had verified is verified again.
         #expect(file?.verified == [sha])
         #expect(folder.names == (keeps ? [Sample.name, Sample.manifest] : [Sample.name]))
         if keeps { #expect(try manifest().finished == 30_000) }
@@ -137,7 +137,7 @@ import Testing
         #expect(try FinishedFacts.find(Sample.name, in: Folder(folder.path)) == nil)
     }
 
-    /// All of them or none: ext4 keeps them in one block.
+    /// Either all attributes are stored or none: ext4 keeps them in one block.
     @Test func attributesThatDoNotFitAreNotThereAtAll() throws {
         let assembly = try Assembly(
             sample.request {

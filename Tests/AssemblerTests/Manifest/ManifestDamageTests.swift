@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// A sidecar with several records, and the data that it vouches for.
+/// A manifest with several records, and the data that it describes.
 struct DamageableManifest {
     let data: [UInt8]
     let header: Manifest.Header
@@ -22,7 +22,7 @@ struct DamageableManifest {
                 size: Int64(data.count), etag: "\"v1\"",
                 lastModified: "Mon, 01 Jan 2024 00:00:00 GMT", lastModifiedIsStrong: true),
             url: url, fullURL: url + "?key=secret", generation: random.next())
-        // Every second 2 KiB, in a random order, three in a line.
+        // Every second 2 KiB in random order, three extents per line.
         let ranges = stride(from: Int64(0), to: Int64(data.count), by: 4096)
             .map { ByteRange($0, $0 + 2048) }.shuffled(using: &random)
         let extents = ranges.map {
@@ -44,7 +44,8 @@ struct DamageableManifest {
         self.extents = extents
     }
 
-    /// What is wrong with what a reader makes of damaged `bytes`; `nil` when all of it is true.
+    /// Returns the first wrong fact that a reader finds in damaged `bytes`; `nil` if all facts are
+    /// right.
     func lie(in bytes: [UInt8]) -> String? {
         guard let manifest = try? Manifest(reading: bytes) else { return nil }
         if manifest.header != header { return "another header" }
@@ -102,7 +103,7 @@ extension RangeSet {
                 #expect(sample.lie(in: bytes) == nil, "bit \(bit) of byte \(index)")
                 guard let manifest = try? Manifest(reading: bytes) else { continue }
                 readable += 1
-                // The line feed of the last line may be gone, all else must be missed.
+                // Only the loss of the last line feed may go unnoticed.
                 let isWhole = manifest.damagedLines == 0
                 #expect(!isWhole || index == sample.bytes.count - 1, "bit \(bit) of byte \(index)")
             }
@@ -122,7 +123,7 @@ extension RangeSet {
     }
 
     @Test func tellsNothingFalseWithZeroedBlocks() {
-        // What a file system leaves of blocks that were not written before a power cut.
+        // After a power cut, blocks that were not written may contain zeros.
         forEachSeed(500) { seed, random in
             var bytes = sample.bytes
             let start = Int.random(in: 0..<bytes.count, using: &random)

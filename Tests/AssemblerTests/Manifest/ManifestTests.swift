@@ -16,7 +16,7 @@ import Testing
             fullURL: "https://example.org/f?key=secret", generation: generation)
     }
 
-    /// A manifest of a header and records.
+    /// Returns a manifest of a header and records.
     private static func bytes(
         _ records: [Manifest.Record], header: Manifest.Header = header()
     ) -> [UInt8] {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// A record with these numbers, possible or not.
+    /// Returns a record with these numbers, even if they are invalid.
     private static func record(_ extents: [[Int64]]) -> Manifest.Record {
         var record = Manifest.Record(extents: [])
         record.extents = extents
@@ -41,7 +41,7 @@ import Testing
             })
     }
 
-    /// Manifests of before have no such member.
+    /// Manifests of earlier versions lack this member.
     @Test(arguments: [nil, true] as [Bool?])
     func tellsOfAServerWithoutRanges(isOneStream: Bool?) throws {
         var header = Self.header()
@@ -142,7 +142,7 @@ import Testing
         let manifest = try Manifest(reading: Self.bytes([Self.record([numbers]), good]))
         #expect(manifest.extents.covered.ranges == [ByteRange(500, 510)])
         #expect(manifest.damagedLines == 1)
-        // Without a size there is no bound but the largest offset.
+        // Without a size, only the largest offset limits an extent.
         let open = Self.bytes(
             [Self.record([numbers]), good], header: Self.header(RemoteIdentity(size: nil)))
         let unbounded = try Manifest(reading: open).extents.covered.ranges
@@ -182,7 +182,7 @@ import Testing
         #expect(throws: Manifest.Problem.unreadable(isOurs: true)) { try Manifest(reading: bytes) }
     }
 
-    /// They would be sent back: with a line break in it, a validator is a header of its own.
+    /// Validators are sent back in requests, where a line break would inject a header.
     @Test(arguments: ["\"v\r\nCookie: a\"", "a\nb", "\r", "\u{0}"])
     func refusesLineBreaks(text: String) {
         for identity in [

@@ -12,11 +12,11 @@ import Testing
 
     private var held: Assembly.Request { sample.request { $0.mirroring.isHeldByChecksum = true } }
 
-    /// What only a checksum holds together is continued only with a checksum.
+    /// If only a checksum identifies the bytes, the part is resumed only with a checksum.
     @Test func theManifestTellsNoValidators() throws {
         try sample.leave([ByteRange(0, 500_000)], request: held)
         let part = try #require(try EarlierPart(sample.request))
-        // Nor does a sample speak for all of it.
+        // A sample does not vouch for the whole file either.
         #expect(
             try Assembly(sample.request { $0.sampled = part.generation }).startedOver
                 == .noValidator)
@@ -30,7 +30,7 @@ import Testing
         try assembly.stop()
     }
 
-    /// A part that was begun with validators loses them once others may write into it.
+    /// A part that was begun with validators loses them once other servers may write to it.
     @Test func validatorsAreTakenBack() throws {
         try sample.leave([ByteRange(0, 500_000)])
         let checksum = Digest(.sha256, Array(repeating: 0, count: 32))
@@ -44,8 +44,8 @@ import Testing
         #expect(try Assembly(sample.request).startedOver == .noValidator)
     }
 
-    /// The same without mirrors, and whatever the checksum is: with it another URL's file may have been
-    /// taken for this one, or another version.
+    /// Without mirrors, and for any checksum: with a checksum, the bytes of another URL or another
+    /// version may have been accepted.
     @Test(arguments: DigestAlgorithm.allCases)
     func whatTheChecksumContinuedNeedsIt(algorithm: DigestAlgorithm) throws {
         try sample.leave(
@@ -62,7 +62,7 @@ import Testing
         #expect(try Assembly(sample.request).startedOver == .noValidator)
     }
 
-    /// Only extents that lie in what may be kept, whole, are continued.
+    /// Only whole extents inside the ranges to keep are continued.
     @Test func onlyWhatMayBeKeptIs() throws {
         try sample.leave([
             ByteRange(0, 100_000), ByteRange(200_000, 300_000), ByteRange(400_000, 500_000),
@@ -78,7 +78,7 @@ import Testing
         try assembly.stop()
     }
 
-    /// After a wrong digest that is not final, the manifest vouches for what may be kept, and at once.
+    /// If a digest mismatch is not final, the manifest immediately lists only the ranges to keep.
     @Test(arguments: [nil, RangeSet(), RangeSet(ByteRange(0, 400_000))])
     func aWrongDigestIsFinalOrNot(keeping: RangeSet?) throws {
         let request = sample.request {
@@ -93,7 +93,7 @@ import Testing
             try assembly.publish(size: sample.whole.count, keeping: keeping)
         }
         #expect(folder.read(Sample.name) == nil)
-        // Without the checksum too.
+        // This also holds without the checksum.
         let next = try Assembly(sample.request)
         #expect(next.startedOver == (keeping == nil ? .rejected : nil))
         next.verifyAll()
@@ -101,7 +101,7 @@ import Testing
         try next.stop()
     }
 
-    /// Bytes that were damaged on the disk meanwhile are not given a new CRC-32.
+    /// Bytes that were damaged on the disk meanwhile do not get a new CRC-32.
     @Test func damagedDataIsNotKept() throws {
         let assembly = try Assembly(
             sample.request { $0.checksum = Digest(.sha256, Array(repeating: 0, count: 32)) })

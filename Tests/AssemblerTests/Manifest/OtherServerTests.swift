@@ -2,7 +2,7 @@ import Testing
 
 @testable import Assembler
 
-/// A part that was begun with one mirror of a redirector, and another one that it leads to now.
+/// A part that was begun with one mirror of a redirector, which now redirects to another.
 @Suite struct OtherServerTests {
     private static let url = "https://example.org/f"
     private static let date = "Mon, 01 Jan 2024 00:00:00 GMT"
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A server that was not written down may be the same one: its tags are believed as ever.
+    /// If the manifest names no server, it may be the same one: its ETags are trusted as usual.
     @Test func anUnknownServerIsTakenForTheSame() throws {
         #expect(try decide(nil, Self.there, Self.identity()) == "resume")
         #expect(try decide(nil, Self.there, Self.identity("\"b\"")) == "start over")

@@ -28,7 +28,8 @@ import Testing
         #expect(Self.identity(9, etag).strongETag == strong)
     }
 
-    /// One without quotes proves nothing and goes into no condition, and contradicts like a weak one.
+    /// An ETag without quotes proves nothing and is not sent in conditions, but may contradict like
+    /// a weak one.
     @Test(
         arguments: [
             ("\"a\"", "\"a\""), ("W/\"a\"", "W/\"a\""), ("w/\"a\"", nil), ("a-1-2", nil),
@@ -50,7 +51,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Strong entity tags.
+            // Strong ETags.
             (identity(9, "\"a\""), identity(9, "\"a\""), nil),
             (identity(9, "\"a\""), identity(9, "\"b\""), .etagChanged(was: "\"a\"", now: "\"b\"")),
             (identity(9, "\"a\""), identity(9, nil), .etagChanged(was: "\"a\"", now: nil)),
@@ -59,19 +60,20 @@ import Testing
                 .etagChanged(was: "\"a\"", now: "W/\"a\"")
             ),
             (identity(9, nil), identity(9, "\"a\""), .noValidator),
-            // Another date beside a tag that is the same: the tag may be out of date.
+            // The same ETag with another date: the ETag may be out of date.
             (
                 identity(9, "\"a\"", modified: monday, strong: true),
                 identity(9, "\"a\"", modified: tuesday, strong: true),
                 .lastModifiedChanged(was: monday, now: tuesday)
             ),
-            // No date says nothing beside a tag, and a date speaks for a tag that is missing.
+            // A missing date is ignored if there is an ETag. A date identifies the version if the
+            // ETag is missing.
             (identity(9, "\"a\"", modified: monday), identity(9, "\"a\""), nil),
             (
                 identity(9, "\"a\"", modified: monday, strong: true),
                 identity(9, nil, modified: monday, strong: true), nil
             ),
-            // Weak entity tags prove nothing, but may contradict.
+            // Weak ETags prove nothing, but may contradict.
             (identity(9, "W/\"a\""), identity(9, "W/\"a\""), .noValidator),
             (
                 identity(9, "W/\"a\""), identity(9, "W/\"b\""),
@@ -89,7 +91,7 @@ import Testing
                 identity(9, "W/\"a\"", modified: monday), identity(9, "W/\"a\"", modified: tuesday),
                 .lastModifiedChanged(was: monday, now: tuesday)
             ),
-            // So do those without quotes.
+            // The same holds for ETags without quotes.
             (identity(9, "a-1"), identity(9, "a-1"), .noValidator),
             (identity(9, "a-1"), identity(9, "a-2"), .etagChanged(was: "a-1", now: "a-2")),
             (identity(9, "a-1"), identity(9, "\"a-1\""), .etagChanged(was: "a-1", now: "\"a-1\"")),
@@ -110,13 +112,13 @@ import Testing
                 .lastModifiedChanged(was: monday, now: tuesday)
             ),
             (identity(9), identity(9), .noValidator),
-            // Codings belong to the bytes.
+            // Validators belong to one content coding.
             (identity(9, "\"a\"", coding: "gzip"), identity(9, "\"a\"", coding: "gzip"), nil),
             (
                 identity(9, "\"a\"", coding: "gzip"), identity(9, "\"a\""),
                 .codingChanged(was: "gzip", now: nil)
             ),
-            // Sizes come first.
+            // Sizes are compared first.
             (identity(9, "\"a\""), identity(10, "\"a\""), .sizeChanged(was: 9, now: 10)),
             (identity(9, "\"a\""), identity(10, "\"b\""), .sizeChanged(was: 9, now: 10)),
             (identity(9, "\"a\""), identity(nil, "\"a\""), .sizeChanged(was: 9, now: nil)),

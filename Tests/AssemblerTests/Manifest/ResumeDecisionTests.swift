@@ -13,7 +13,7 @@ import Testing
 
     typealias Change = @Sendable (inout ResumeDecision.Situation) -> Void
 
-    /// One row: what differs from an earlier run that can be continued, and what is decided.
+    /// One row: the difference from an earlier run that can be resumed, and the expected decision.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var expected: String
@@ -56,13 +56,13 @@ import Testing
         }
     }
 
-    /// Another URL is the primary than the one that the part was begun with.
+    /// The primary URL differs from the one with which the part was begun.
     private static func mirror(_ now: inout ResumeDecision.Situation) {
         (now.url, now.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
         now.otherURLs = [full, now.fullURL]
     }
 
-    /// A new link took the place of the URL that the part was begun with.
+    /// A new link replaced the URL with which the part was begun.
     private static func newLink(_ now: inout ResumeDecision.Situation) {
         (now.url, now.fullURL) = ("https://example.org/g", "https://example.org/g?key=1")
         now.isNewLink = true
@@ -70,7 +70,7 @@ import Testing
 
     private static let otherTag = StartOverReason.etagChanged(was: "\"a\"", now: "\"b\"")
 
-    /// No validators, and a sample that was the same.
+    /// No validators, and a sample that matched.
     private static func sampled(_ now: inout ResumeDecision.Situation) {
         now.manifest = manifest(RemoteIdentity(size: 100))
         now.offered = RemoteIdentity(size: 100)
@@ -84,7 +84,7 @@ import Testing
 
     private static let byChecksum = "resume 10, by the checksum only"
 
-    /// Known by a strong tag and by a strong date.
+    /// Identified by a strong ETag and by a strong date.
     private static let both = RemoteIdentity(
         size: 100, etag: "\"a\"", lastModified: dated.lastModified, lastModifiedIsStrong: true)
 

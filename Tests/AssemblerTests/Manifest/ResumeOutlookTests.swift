@@ -2,7 +2,7 @@ import Testing
 
 @testable import Assembler
 
-/// Whether a later run will continue, told when an earlier one ends.
+/// Whether a later run will resume, as reported at the end of an earlier run.
 @Suite struct ResumeOutlookTests {
     private static let date = "Mon, 01 Jan 2024 00:00:00 GMT"
     private static let none = RemoteIdentity(size: 100)
@@ -12,11 +12,12 @@ import Testing
         size: 100, lastModified: date, lastModifiedIsStrong: true)
     private static let weakDate = RemoteIdentity(size: 100, lastModified: date)
     private static let unknownSize = RemoteIdentity(size: nil, etag: "\"a\"")
-    /// A tag of zeros is blank by its form.
+    /// An ETag of zeros, which is blank because of its form.
     private static let blank = RemoteIdentity(size: 100, etag: "\"000-0\"")
     private static let digest = Digest(crc32: 9)
 
-    /// One row: what is there and what comes, and why that starts over.
+    /// One row: the state of the earlier run, the later run, and the reason for which that run
+    /// starts over.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var identity: RemoteIdentity
@@ -80,7 +81,7 @@ import Testing
             ResumeDecision.obstacle(
                 toContinuing: header, offered: offered, servesRanges: row.servesRanges,
                 by: row.next) == row.expected)
-        // The later run decides the same.
+        // The later run makes the same decision.
         let manifest = Result { () throws(Manifest.Problem) in
             let seed = Manifest.seed(generation: header.generation)
             var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
@@ -98,10 +99,10 @@ import Testing
             partPath: "p", manifestPath: "m")
         switch decision {
         case .resume: #expect(row.expected == nil)
-        // Both hold; that it is not wanted is found first there.
+        // Both reasons apply; the decision checks first whether resuming is wanted.
         case .startOver(.notWanted): #expect(!row.next.wantsResume)
         case .startOver(let reason):
-            // Both hold where ranges and validators are missing.
+            // Both reasons apply if ranges and validators are missing.
             #expect(reason == row.expected || row.expected == .noRanges && reason == .noValidator)
         default: Issue.record("\(decision)")
         }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Assembler
 
-/// A part of which no validator says what it is of, and a digest of the whole file that the server states.
+/// A part without validators, and a server that states a digest of the whole file.
 @Suite struct StatedDigestTests {
     private static let url = "https://example.org/f"
     private static let old = digest(1)
@@ -12,7 +12,8 @@ import Testing
         Digest(.sha256, [UInt8](repeating: byte, count: 32)) ?? Digest(crc32: 0)
     }
 
-    /// Decides on a part of 10 bytes of 100: by what the server stated when it was begun, and states now.
+    /// Decides about a part with 10 of 100 bytes, given the digests that the server stated earlier
+    /// and states now.
     private func decide(
         _ required: [Digest], _ advertised: [Digest], etag: String? = nil,
         change: (inout Manifest.Header) -> Void = { _ in }
@@ -44,7 +45,7 @@ import Testing
         #expect(try decide([], []) == "nothing proves it")
         #expect(try decide([], [Self.old]) == "resume")
         #expect(try decide([Self.old], [Self.old]) == "resume")
-        // The server says nothing any more; the file still has to have it.
+        // The server states no digest any more; the file must still match the earlier one.
         #expect(try decide([Self.old], []) == "resume")
         #expect(try decide([Self.old], [Self.old], etag: "\"0\"") == "resume")
     }

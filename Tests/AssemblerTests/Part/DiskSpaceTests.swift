@@ -3,7 +3,7 @@ import Testing
 
 @testable import Assembler
 
-/// A file system of a bounded size, mounted for one test; needs root.
+/// A file system of limited size, mounted for one test; needs root.
 private final class SmallDisk: Sendable {
     let folder = TemporaryFolder()
 
@@ -32,7 +32,7 @@ private final class SmallDisk: Sendable {
     }
 
     @Test func isChangedByNothingWhenTheManifestDoesNotFit() throws {
-        // The file takes it all: not a page is left for the manifest.
+        // The file uses all space, and no page remains for the manifest.
         let request = Sample(size: capacity, in: folder).request { $0.allocation = .falloc }
         let error = #expect(throws: AssemblyError.self) { try Assembly(request) }
         guard case .noSpace(folder.path(of: Sample.part), needed: 1 << 20, free: _) = error else {
@@ -46,7 +46,7 @@ private final class SmallDisk: Sendable {
         let sample = Sample(size: 600_000, in: folder)
         try sample.leave([ByteRange(0, 100_000)])
         let path = folder.path(of: Sample.part)
-        // As a copy would be that left out the holes.
+        // A copy that skipped the holes would look like this.
         try #require(truncate(path, 100_000) == 0)
         try folder.write([UInt8](repeating: 0, count: 800_000), to: "other")
         #expect(throws: AssemblyError.self) { try Assembly(sample.request) }

@@ -56,7 +56,7 @@ struct LockHolderTests {
         #expect(LockHolder(bare.text) == bare)
     }
 
-    /// A process may be killed amid writing it.
+    /// A process may be killed while it writes the file.
     @Test func readsNothingThatIsCutOff() {
         for count in 0..<Self.own.text.count {
             #expect(LockHolder(String(Self.own.text.prefix(count))) == nil)

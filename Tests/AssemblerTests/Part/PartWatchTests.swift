@@ -13,7 +13,7 @@ struct PartWatchTests {
         return sight
     }
 
-    /// What is seen, and what it means on a disk, and on FUSE or NFS.
+    /// The observed state, and the loss that it means on a disk, and on FUSE or NFS.
     private static let rows: [(PartSight, PartLoss?, PartLoss?)] = [
         (fine, nil, nil),
         (sight { $0.links = 2 }, nil, nil),
@@ -42,7 +42,9 @@ struct PartWatchTests {
         }
     }
 
-    /// A file system that states no links, and a folder that `..` does not lead to the root from, are no loss.
+    /// A file system may report no links, and `..` may not lead from the folder to the root.
+    ///
+    /// Neither is a loss.
     @Test func onlyAChangeCounts() {
         let odd = PartSight(links: 0, folderLinks: 0, isNamed: true, isAttached: false)
         var watch = PartWatch(odd, countsNamesOnly: false)

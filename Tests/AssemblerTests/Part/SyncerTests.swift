@@ -5,14 +5,14 @@ import Testing
 @testable import Assembler
 
 struct SyncerTests {
-    /// What is durable and will not be read leaves the page cache, and nothing else does.
+    /// Durable data that will not be read again leaves the page cache; no other data does.
     @Test func forgetsWhatMayBeForgotten() throws {
         let sandbox = try Sandbox()
         let folder = try Folder(sandbox.path)
         try #require(!folder.isInMemory, "no disk to write to")
         let file = try PartialFile(folder: folder, name: "a.part")
         let (size, pages) = (1 << 20, 256)
-        // In pieces, or the kernel might keep it as one.
+        // The file is written in pieces; otherwise the kernel could cache it as one large folio.
         let piece = [UInt8](repeating: 7, count: 16 << 10)
         for offset in stride(from: 0, to: size, by: piece.count) {
             #expect(pwrite(file.descriptor, piece, piece.count, off_t(offset)) == piece.count)
@@ -36,13 +36,13 @@ struct SyncerTests {
         #expect(syncer.stop() == nil)
     }
 
-    /// The kernel reports once that data could not be written through; whoever publishes must hear
-    /// it.
+    /// The kernel reports a failed write-back only once, and the code that publishes the file must
+    /// see the error.
     @Test func failureIsToldAtTheEndToo() throws {
         let sandbox = try Sandbox()
         let folder = try Folder(sandbox.path)
         let file = try PartialFile(folder: folder, name: "a.part")
-        // A descriptor that nothing can be synchronized through.
+        // Synchronizing this descriptor fails.
         let syncer = Syncer(
             file: file, journalDescriptor: -1, journalPath: "journal", interval: 0.01
         ) { _ throws(AssemblyError) in throw .busy(path: "never asked for") }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PublishingTests {
     private static let mine = FileIdentity(device: 1, inode: 1)
     private static let others = [nil, FileIdentity(device: 1, inode: 2)]
-    /// As it is found when the machine has started again, and its disks have other numbers.
+    /// The identity after a reboot, with another device number.
     private static let again = FileIdentity(device: 2, inode: 1)
 
     @Test(arguments: [mine, again])
@@ -46,14 +46,14 @@ import Testing
     }
 }
 
-/// What the next start makes of a crash between journalling `publishing` and removing the manifest.
+/// How the next run handles a crash between recording `publishing` and removing the manifest.
 @Suite struct RecoveryTests {
     private let folder = TemporaryFolder()
     private let sample: Sample
 
     init() { sample = Sample(size: 30_000, in: folder) }
 
-    /// The state right after `publishing` was written, before the rename.
+    /// Leaves the state after `publishing` was recorded, before the rename.
     private func crashBeforeRename() throws {
         try sample.leave([sample.whole])
         let manifest = try #require(folder.read(Sample.manifest))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func removesThePartThatALinkLeft() throws {
-        // Where renameat2 is not known, link and unlink take its place; a crash lies between.
+        // Without renameat2(2), link(2) and unlink(2) replace it; the crash is between them.
         try crashBeforeRename()
         try #require(link(folder.path(of: Sample.part), folder.path(of: Sample.name)) == 0)
         #expect(try recover() != nil)
@@ -152,7 +152,7 @@ import Testing
         let name = isRenamed ? Sample.name : Sample.part
         var bytes = sample.data
         bytes[12_345] ^= 0x10
-        // In place: the file stays the same one.
+        // Written in place, so the inode stays the same.
         let handle = try #require(fopen(folder.path(of: name), "r+"))
         #expect(fwrite(bytes, 1, bytes.count, handle) == bytes.count)
         fclose(handle)
@@ -174,7 +174,9 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
-    /// With the checksum it may be another URL's file that was to get the name.
+    /// Only the checksum identifies the part.
+    ///
+    /// Without it, the name may be meant for another URL's file.
     @Test func finishesWhatNeedsTheChecksumOnlyWithIt() throws {
         try sample.leave(
             [sample.whole], request: sample.request { $0.mirroring.isHeldByChecksum = true })
@@ -228,7 +230,7 @@ import Testing
     func leavesEverythingWhenItIsCancelled(asks: Int) throws {
         try crashBeforeRename()
         var asked = 0
-        // The right one: only cancelling stands in the way.
+        // The digest is right: only the cancellation prevents publishing.
         var hash = try #require(StreamingDigest(.md5))
         sample.data.withUnsafeBytes { hash.update($0) }
         let digest = hash.finish()

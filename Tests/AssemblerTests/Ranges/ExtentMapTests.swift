@@ -4,7 +4,7 @@ import Testing
 @testable import Assembler
 
 @Suite struct ExtentMapTests {
-    /// Cuts `0..<count` at random places.
+    /// Cuts `0..<count` at random offsets.
     private static func cuts(_ count: Int64, _ random: inout SplitMix64) -> [ByteRange] {
         let inner = (0..<Int.random(in: 0..<24, using: &random)).map { _ in
             Int64.random(in: 0...count, using: &random)
@@ -38,7 +38,7 @@ import Testing
 
     @Test func letsLaterExtentsReplaceEarlierOnes() {
         forEachSeed(400) { seed, random in
-            // What the file would hold if each extent were written when it is added.
+            // The content of the file if each extent were written when it is added.
             var content = random.bytes(200)
             var map = ExtentMap()
             for _ in 0..<20 {
@@ -108,7 +108,8 @@ import Testing
     }
 
     @Test func combinesBeyondFourGigabytes() {
-        // Zeros from a checksum of zero on: combining twice half is combining once whole.
+        // Appends zeros to a checksum: doing so twice with half the length must equal doing so
+        // once.
         let half = CRC32.combine(0xcbf4_3926, 0, length: 5 << 32)
         #expect(
             CRC32.combine(half, 0, length: 5 << 32)

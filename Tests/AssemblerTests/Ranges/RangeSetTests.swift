@@ -4,7 +4,7 @@ import Testing
 @testable import Assembler
 
 @Suite struct RangeSetTests {
-    /// A set of offsets below 64, kept as plainly as can be.
+    /// A set of offsets below 64, in a plain representation.
     private struct Model {
         static let size: Int64 = 64
         var members = [Bool](repeating: false, count: Int(size))
@@ -14,7 +14,8 @@ import Testing
             set { members.replaceSubrange(Int(range.start)..<Int(range.end), with: newValue) }
         }
 
-        /// The longest runs of members: sorted, disjoint and non-adjacent by making.
+        /// Returns the longest runs of members, which are sorted, disjoint and non-adjacent by
+        /// construction.
         func runs(_ isWanted: Bool, in whole: ByteRange) -> [ByteRange] {
             var result: [ByteRange] = []
             var start: Int64?
@@ -32,7 +33,7 @@ import Testing
 
     private static func range(_ random: inout SplitMix64) -> ByteRange {
         let start = Int64.random(in: 0...Model.size, using: &random)
-        // Short ones mostly, empty ones at times.
+        // Mostly short ranges, and sometimes empty ones.
         let longest = min(Model.size - start, Bool.random(using: &random) ? 4 : Model.size)
         return ByteRange(start, start + Int64.random(in: 0...longest, using: &random))
     }

@@ -66,7 +66,7 @@ struct WholeFileTests {
         #expect(folder.names.isEmpty)
     }
 
-    /// A link is a name that is taken, wherever it leads.
+    /// A symbolic link occupies its name, whatever its target.
     @Test func followsNoLinks() {
         let folder = TemporaryFolder()
         let sample = Sample(size: 100, in: folder)

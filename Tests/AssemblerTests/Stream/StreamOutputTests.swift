@@ -4,11 +4,11 @@ import Testing
 
 @testable import Assembler
 
-/// A stream goes out in order, whatever the order in which it arrives.
+/// A stream writes bytes in order, whatever the order in which they arrive.
 @Suite(.timeLimit(.minutes(5))) struct StreamOutputTests {
     private static let window = StreamOutput.smallestWindow
 
-    /// Bytes, a stream for them, and a reader of what goes out.
+    /// Random bytes, a stream for them, and a reader of its output.
     private final class Rig {
         let data: [UInt8]
         let output: StreamOutput
@@ -32,7 +32,7 @@ import Testing
                 StreamOutput.Request(
                     descriptor: ends[1], identity: RemoteIdentity(size: Int64(size)),
                     expected: expected, window: StreamOutputTests.window))
-            // The stream has a duplicate.
+            // The stream has duplicated the descriptor.
             close(ends[1])
         }
 
@@ -44,7 +44,7 @@ import Testing
             return writer.put(Array(data[Int(range.start)..<Int(range.end)]))
         }
 
-        /// Writes random pieces within the window until all of it is there.
+        /// Writes random pieces inside the window until all bytes are written.
         func fill(_ random: inout SplitMix64) throws {
             var missing = RangeSet(ByteRange(0, Int64(data.count)))
             while !missing.isEmpty {
@@ -65,7 +65,7 @@ import Testing
             }
         }
 
-        /// Reads to the end on a thread of its own.
+        /// Reads to the end on a separate thread.
         func drain() -> Monitor<[UInt8]?> {
             let result = Monitor<[UInt8]?>(nil)
             let reader = reader
@@ -102,12 +102,12 @@ import Testing
             #expect(file?.size == Int64(size))
             #expect(file?.verified == (seed == 1 ? [] : [crc]))
             #expect(file?.crc32 == CRC32.of(rig.data))
-            // The stream's thread lets go of the descriptor a moment after it has ended.
+            // The stream's thread closes the descriptor shortly after the stream has ended.
             #expect(all.wait(timeout: 120) { $0 } == rig.data)
         }
     }
 
-    /// An inherited pipe that cannot be opened anew.
+    /// The pipe is inherited and cannot be reopened.
     @Test func writesToASharedPipeWithoutBlocking() throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// Nobody reads, and the pipe is full.
+    /// The reader does not read, and the pipe is full.
     @Test(arguments: [false, true]) func stopsWhileTheReaderTakesNothing(socket: Bool) throws {
         let rig = try Rig(size: 400_000, socket: socket)
         let limit = try #require(rig.output.takeWindow()?.limit)
@@ -179,7 +179,7 @@ import Testing
         #expect(rig.write(ByteRange(limit - 10, limit + 1)) == ENOBUFS)
     }
 
-    /// A stream that is begun again brings what is there already.
+    /// A stream that starts over receives bytes that were already written.
     @Test func dropsWhatIsThereAlready() throws {
         let rig = try Rig(size: 200_000)
         let all = rig.drain()
@@ -190,7 +190,7 @@ import Testing
         rig.output.forgetBeyondFront()
         #expect(rig.output.recorded.covered.ranges == [ByteRange(0, 70_000)])
         let writer = rig.output.makeWriter(at: 0)
-        // What is dropped may be anything.
+        // Dropped bytes need not match.
         #expect(writer.put([UInt8](repeating: 0, count: 50_000)) == 0)
         #expect(writer.unrecorded == 0)
         #expect(writer.put([UInt8](repeating: 0, count: 20_000) + rig.data[70_000..<90_000]) == 0)
