@@ -133,8 +133,8 @@ final class Fetch: LoopClient, ServerUser {
         machine.cancel(self)
     }
 
-    /// Whether the number of connections follows the goodput, which needs the kernel's values for
-    /// them.
+    /// Whether the number of connections follows the goodput, which needs TCP statistics from the
+    /// kernel.
     var watchesConnections: Bool { machine.width.isFound }
 
     /// Returns the requests of this fetch at an origin.

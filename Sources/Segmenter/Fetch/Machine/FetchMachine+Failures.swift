@@ -17,7 +17,8 @@ extension FetchMachine {
             retry(index, failure, isHasty: true, world)
             return true
         }
-        // The identity then comes from a `HEAD` response, which a `GET` response may contradict.
+        // Until a `GET` response has confirmed the identity, a response may contradict that of
+        // `HEAD`.
         let isProbed = source == 0 && !setup.isProven
         guard let cause = request.fault(end),
             let address = sources[source].blamed(
@@ -114,7 +115,7 @@ extension FetchMachine {
 
     /// Compares the body of a connection with its digest, once it is complete.
     ///
-    /// - Returns: Whether it does not match. The bytes are then requested again.
+    /// - Returns: Whether the body does not match. Its bytes are then requested again.
     mutating func settleProof(_ index: Int, _ world: some FetchWorld) -> Bool {
         guard let body = slots[index].request.body, body.proof != nil,
             let isRight = world.settleProof(index)
@@ -144,9 +145,9 @@ extension FetchMachine {
     /// - Parameters:
     ///   - index: The connection.
     ///   - failure: The failure.
-    ///   - isHasty: Whether the next attempt differs from the failed one. It need not wait, and has
-    ///     a separate limit.
-    ///   - world: The world.
+    ///   - isHasty: Whether the next attempt differs from the failed one. Such an attempt need not
+    ///     wait, and has a separate limit.
+    ///   - world: The facts and actions.
     mutating func retry(
         _ index: Int, _ failure: TransferFailure, isHasty: Bool = false, _ world: some FetchWorld
     ) {

@@ -25,7 +25,7 @@ extension FetchMachine {
 
     /// The number of connections in use.
     ///
-    /// A connection beyond it stays idle once its request has ended.
+    /// A connection beyond this number stays idle once its request has ended.
     var used: Int { width.count(servers: sources.count) }
 
     /// Returns the number of connections that the scheduler should expect when it cuts shares.
@@ -56,8 +56,8 @@ extension FetchMachine {
         let source = slots[index].source
         guard window == nil else { return nil }
         if let quota = world[quotaOf: sources[source].origin], quota.isKnown {
-            // The first connection requests half, and the next one the rest. Otherwise the first
-            // requests all.
+            // The first connection requests half, and the next one the rest. If that is not
+            // possible, the first requests all.
             let isHalf =
                 !quota.isStrict && slots.asking(source, now: world.now) == 0
                 && scheduler.unassigned.count >= 2 * RequestQuota.leastRequest
@@ -67,7 +67,9 @@ extension FetchMachine {
         return slots.indices(of: source).count { isFree($0, world) }
     }
 
-    /// Returns whether a server may be sent a request now, if it counts requests.
+    /// Returns whether a server may be sent a request now.
+    ///
+    /// Only servers that count requests require a wait.
     func isDue(_ origin: String, _ world: some FetchWorld) -> Bool {
         world[quotaOf: origin].map { $0.delay(now: world.now) <= 0 } ?? true
     }
@@ -178,7 +180,7 @@ extension FetchMachine {
     ///   - index: The connection.
     ///   - route: The origin and address of the connection. The server's URL may have changed since
     ///     the request was sent.
-    ///   - world: The world.
+    ///   - world: The facts and actions.
     mutating func noteRoute(_ index: Int, _ route: Route?, _ world: some FetchWorld) {
         guard let route, let address = route.address else { return }
         world.reached(address, of: route.origin)
@@ -293,7 +295,7 @@ extension FetchMachine {
 
     /// Drops a server.
     ///
-    /// Its work and connections pass to other servers, if there are any.
+    /// The server's work and connections pass to other servers, if there are any.
     mutating func drop(_ source: Int, _ fault: MirrorFault, _ world: some FetchWorld) {
         guard !isOver, sources[source].standing != .dropped else { return }
         let end = sources.drop(source, fault)

@@ -10,7 +10,7 @@ import Assembler
 /// Its components decide about one thing each, and do not know the machine: connections (`Slots`)
 /// and their number (`Width`), servers (`Sources`), the division of the bytes (`SegmentScheduler`),
 /// the total speed (`Account`), and slow and stalled connections (`Rescue`, `Hedges`, `Stalls`).
-/// The machine carries their decisions out. This file contains the path of a plain URL with one
+/// The machine carries their decisions out. This file handles the common case: one URL on one
 /// server.
 ///
 /// The machine ends when the file is complete, or when the next decision needs a probe or another
@@ -149,7 +149,7 @@ struct FetchMachine {
 
     /// The bytes that a single stream still has to receive.
     ///
-    /// The response begins at the first byte of the file, but an earlier one may have delivered
+    /// Each response begins at the first byte of the file, but an earlier one may have delivered
     /// some bytes before it failed.
     private var rest: ByteRange { ByteRange(scheduler.done.front, scheduler.size) }
 

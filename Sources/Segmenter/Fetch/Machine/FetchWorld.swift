@@ -35,11 +35,11 @@ protocol FetchFacts: AnyObject {
     /// - Returns: Whether they match; `nil` if there is nothing to compare. Bytes that do not match
     ///   never count.
     func settleProof(_ slot: Int) -> Bool?
-    /// Returns the range of a sample that was received.
+    /// Returns the received range of a connection's sample.
     func sample(of slot: Int) -> ByteRange
     /// Returns whether a sample matches the bytes on the disk, or the expected extent.
     func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool
-    /// Returns whether the body of a hedge has a length and matches a digest.
+    /// Returns whether the body of a hedge has the given length and matches the given digest.
     func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool
 
     // MARK: Servers
@@ -93,7 +93,7 @@ protocol FetchActions: AnyObject {
 
     /// Sends a request.
     ///
-    /// Its events are `FetchMachine.judge` and `FetchMachine.ended`.
+    /// The events are `FetchMachine.judge` and `FetchMachine.ended`.
     func request(_ slot: Int, _ ask: FetchMachine.Ask)
     /// Adopts the probe's response, and writes the bytes that have already arrived.
     ///

@@ -112,7 +112,7 @@ struct Slot {
         return sample?.isTaken == true ? sample : nil
     }
 
-    /// Makes the connection retry immediately, by another path.
+    /// Makes the connection retry immediately, at another address.
     mutating func startAnew() {
         flow.forget()
         backoff.until = 0
@@ -126,9 +126,9 @@ struct Slot {
     /// needed to respond. With a shorter limit, its work would circulate among connections that all
     /// wait.
     ///
-    /// Two kinds of connection do not count as slow. The rate limit may hold a connection back. Or
-    /// no other connection has received a byte since the request was sent: each new owner of the
-    /// work would wait as long, and no stall timeout would ever expire.
+    /// A connection does not count as slow if the rate limit delays it, or if no connection has
+    /// received a byte since its request was sent. In the second case, each new owner of the work
+    /// would wait as long, and no stall timeout would ever expire.
     ///
     /// - Parameters:
     ///   - stallLimit: The time without a response after which a connection counts as slow, in

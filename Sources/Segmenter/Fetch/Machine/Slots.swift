@@ -32,7 +32,7 @@ struct Slots: RandomAccessCollection, MutableCollection {
     var bufferSize: Int? { count >= ConnectionGovernor.many ? Self.bufferOfMany : nil }
     /// Whether the rate limit delays a connection.
     var isHeldBack: Bool { contains { $0.request.body != nil && $0.flow.isHeldBack } }
-    /// Whether the digest of a complete or expected body was not compared yet.
+    /// Whether a body has a digest that was not compared yet.
     var awaitProof: Bool { contains { $0.request.body?.proof != nil } }
     /// Whether a connection is receiving bytes of the file.
     var isServed: Bool { contains { $0.request.body != nil } }

@@ -178,7 +178,7 @@ extension Source {
     ///   - index: The connection.
     ///   - cause: The failure.
     ///   - isProbed: Whether the facts about the file come from a `HEAD` response of this server.
-    ///     The first address is then not blamed for contradicting it.
+    ///     The first response may then contradict `HEAD`, so the first address is not blamed.
     ///   - slots: All connections.
     ///   - facts: The current facts.
     /// - Returns: The address; `nil` if none is to blame.

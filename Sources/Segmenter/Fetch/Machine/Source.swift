@@ -22,9 +22,7 @@ struct Source {
     ///
     /// A mirror is proven by comparing a sample of its bytes.
     var standing = Standing.unproven
-    /// Whether its bytes were used before.
-    ///
-    /// If so, a new sample checks a changed `Last-Modified` date.
+    /// Whether its bytes were used before, so that a new sample only checks a changed date.
     var hasJoined = false
     /// The connection that downloads the sample.
     var sampling: Int?
@@ -68,7 +66,7 @@ struct Source {
     }
 
     /// The time without a response after which a connection counts as slow, in seconds: four times
-    /// the longest so far.
+    /// the longest time to first byte.
     var stallLimit: Double { longestTimeToFirstByte.map { max(1, 4 * $0) } ?? .infinity }
     /// The time without a byte after which a connection counts as stalled, in seconds.
     var patience: Double {
@@ -196,7 +194,7 @@ extension Source {
         func mayBeOver(date: Double) -> Bool { isRefused || expiry?.isOver(now: date) == true }
     }
 
-    /// The `Last-Modified` dates that a server sends, with a strong ETag or without any.
+    /// The `Last-Modified` dates that a server sends, with or instead of a strong ETag.
     ///
     /// If the date changes while the strong ETag stays the same, either the ETag is out of date or
     /// the date is meaningless. A sample decides.

@@ -40,9 +40,10 @@ struct Sources: RandomAccessCollection, MutableCollection {
             vouchedDates: reduce(into: []) { $0.formUnion($1.dates.vouched) })
     }
 
-    /// Returns whether work may be taken from a connection: the new owner has to request it again.
+    /// Returns whether a connection may take work from another, which it has to request again.
     func maySteal(date: Double) -> Bool {
-        // Each range must stay whole while digests have to be compared.
+        // A shortened range could not be compared with its digest, which a server that sent wrong
+        // bytes requires.
         !contains { $0.trust.isForging || $0.link.mayBeOver(date: date) }
     }
 
@@ -119,8 +120,8 @@ struct Sources: RandomAccessCollection, MutableCollection {
 
     /// Returns whether to keep waiting for a server after a failure.
     ///
-    /// The only server is waited for longer than one of several, as long as others make progress.
-    /// If no other server has sent bytes since, and no untested one is available, the fault is
+    /// One of several servers is given up sooner than the only one, if the others make progress. If
+    /// no other server has sent bytes since, and no untested one is available, the fault is
     /// probably not this server's.
     ///
     /// - Parameters:

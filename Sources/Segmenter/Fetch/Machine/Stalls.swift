@@ -48,9 +48,9 @@ struct Stalls {
     /// Whether connections were replaced before, and no bytes arrived since.
     var isInVain: Bool { detector.isInVain }
 
-    /// Returns the failure that shows that the network is lost; `nil` unless it is.
+    /// Returns the last canary's failure if the network counts as lost; otherwise `nil`.
     ///
-    /// Each server must have been sent at least one canary, and one of them two, all without an
+    /// For that, each server was sent at least one canary, and one of them two, all without an
     /// answer.
     func loss(of servers: Int) -> TransferFailure? {
         losses >= max(Self.fewestLosses, servers + 1) ? lastLoss : nil

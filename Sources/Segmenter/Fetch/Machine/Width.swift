@@ -28,13 +28,13 @@ struct Width {
 
     /// Whether the number follows the goodput.
     ///
-    /// The governor then needs the kernel's values for the connections.
+    /// The governor then needs TCP statistics from the kernel.
     var isFound: Bool { governor != nil }
 
-    /// Returns the number of connections to use with a number of servers.
+    /// Returns the number of connections to use.
     ///
-    /// The number is at least twice that of several servers, so that each keeps a connection and
-    /// can be measured.
+    /// With several servers, the number is at least twice theirs, so that each keeps a connection
+    /// and can be measured.
     func count(servers: Int) -> Int {
         guard let governor else { return most }
         return min(most, max(governor.target, servers > 1 ? 2 * servers : 1))
