@@ -20,7 +20,7 @@ import Testing
     /// Each byte has one writer. No request is outside the file, or for bytes that are already on
     /// disk. No more requests are active than allowed. The file is complete, or the outcome states
     /// why not. The fetch ends.
-    @Test func holdsWhateverGoesWrong() throws {
+    @Test func rulesHoldInRandomStories() throws {
         var (complete, troubled) = (0, 0)
         for seed in 0..<Self.seeds {
             let story = RandomStory(seed: seed)

@@ -45,7 +45,7 @@ extension FetchStoryTests {
 
     /// After a 403 that follows 206s, the server gets no requests for ten seconds, and then one
     /// request for all missing bytes.
-    @Test func aServerThatForbidsWhatItServedIsLeftAlone() throws {
+    @Test func forbiddenAfterServedPausesRequests() throws {
         let evasive = Evasive()
         var fetch = SimulatedFetch(
             network, evasive.server, size: 60_000_000, connections: 8, isChecked: true)
@@ -62,7 +62,7 @@ extension FetchStoryTests {
     }
 
     /// After ten, twenty and forty seconds, the next 403 is final.
-    @Test func theThirdRefusalBehindRestsEnds() throws {
+    @Test func refusalAfterThirdPauseIsFinal() throws {
         let evasive = Evasive()
         evasive.isForGood = true
         var fetch = SimulatedFetch(
@@ -79,7 +79,7 @@ extension FetchStoryTests {
 
     /// Related cases: a URL that was never served, or a request with a password, is refused at
     /// once.
-    @Test func aTrueRefusalEndsAtOnce() throws {
+    @Test func firstRefusalEndsFetchWithoutPause() throws {
         let evasive = Evasive()
         (evasive.most, evasive.isForGood) = (0, true)
         var fetch = SimulatedFetch(
@@ -99,7 +99,7 @@ extension FetchStoryTests {
 
     /// A server forbids ranges of more than 4 MiB (aria2#1627); after the second pause, shorter
     /// ones are requested.
-    @Test func longRangesThatAreForbiddenAreAskedForInParts() throws {
+    @Test func forbiddenLongRangesAreRequestedInParts() throws {
         var network = network
         network.cap = { _ in 20e6 }
         var server = SimulatedServer()
@@ -121,7 +121,7 @@ extension FetchStoryTests {
     }
 
     /// In a queue the fetch ends, so that another download can run during the pause.
-    @Test func endsWhereOthersMayRunMeanwhile() throws {
+    @Test func endsFetchInsteadOfPausingInQueue() throws {
         let evasive = Evasive()
         var fetch = SimulatedFetch(
             network, evasive.server, size: 60_000_000, connections: 8, isFound: true,
@@ -136,7 +136,7 @@ extension FetchStoryTests {
     ///
     /// Few large requests are no slower than a single one.
     @Test(arguments: [1, 4])
-    func aServerThatCountsPerSecondIsAskedForMuch(connections: Int) throws {
+    func ratePerSecondLimitNeedsFewLargeRequests(connections: Int) throws {
         var network = network
         network.cap = { _ in 20e6 }
         var alone = SimulatedFetch(network, size: 100_000_000, connections: 1)
@@ -162,7 +162,7 @@ extension FetchStoryTests {
     }
 
     /// Failures at the start do not show a quota: after a while all connections are active.
-    @Test func troubleIsForgotten() throws {
+    @Test func failuresAtStartAreForgotten() throws {
         var server = SimulatedServer()
         server.answer = { $0.now < 1 ? .status(503) : .serve }
         var fetch = SimulatedFetch(
@@ -178,7 +178,7 @@ extension FetchStoryTests {
     /// On a fast path with a short round trip few requests suffice: most of them would last a
     /// millisecond.
     @Test(arguments: [(100, 30), (1000, 60)] as [(Int64, Int)])
-    func fewRequestsDo(mebibytes: Int64, most: Int) throws {
+    func fastPathNeedsFewRequests(mebibytes: Int64, most: Int) throws {
         var network = SimulatedNetwork(roundTrip: 0.0002, handshakes: 1)
         network.capacity = [(0, 1e9)]
         var fetch = SimulatedFetch(

@@ -14,7 +14,7 @@ extension FetchStoryTests {
 
     /// A mirror joins after its sample matched, and continues alone when the first server loses the
     /// file.
-    @Test func aMirrorGoesOnAlone() throws {
+    @Test func mirrorContinuesWithoutPrimary() throws {
         let size: Int64 = 64_000_000
         let mirror = try mirror(size)
         var server = SimulatedServer()
@@ -35,7 +35,7 @@ extension FetchStoryTests {
 
     /// A mirror whose server has reached its limit is compared once the limit permits another
     /// request.
-    @Test func aMirrorOnAFullServerIsNotAsked() throws {
+    @Test func mirrorWaitsForServersLimit() throws {
         let size: Int64 = 200_000_000
         let url = try #require(WebURL("https://a.test/other"))
         let mirror = FetchMachine.Mirror(
@@ -59,7 +59,7 @@ extension FetchStoryTests {
     /// A mirror has other bytes with the same entity tag.
     ///
     /// A sample shows this, and none of its bytes are written.
-    @Test func aMirrorWithOtherBytesIsDropped() throws {
+    @Test func mirrorWithOtherBytesIsDropped() throws {
         let mirror = try mirror(40_000_000)
         var server = SimulatedServer()
         server.liars = [mirror.url.origin]
@@ -78,7 +78,7 @@ extension FetchStoryTests {
     /// A reader is slower than the network.
     ///
     /// Nothing is written behind its window, and it never waits for long.
-    @Test(arguments: [1e6, 4e6, 1e9]) func aReaderIsNeverRunOver(rate: Double) throws {
+    @Test(arguments: [1e6, 4e6, 1e9]) func writesStayWithinReadersWindow(rate: Double) throws {
         var fetch = SimulatedFetch(network, size: 40_000_000, connections: 8, isChecked: true)
         fetch.world.reader = SimulatedReader(rate: rate, size: 8 << 20)
         let seconds = try run(&fetch, within: 120)

@@ -20,7 +20,7 @@ extension FetchStoryTests {
 
     /// A stall of a second, and three unanswered canaries of a second each.
     @Test(arguments: [1, 8])
-    func aNetworkThatIsAwayEndsAFetchSoon(connections: Int) throws {
+    func lostNetworkEndsFetchEarly(connections: Int) throws {
         var fetch = SimulatedFetch(
             lost(at: 3), size: 640_000_000, connections: connections, isChecked: true
         ) { $0.endsWithNetwork = true }
@@ -31,7 +31,7 @@ extension FetchStoryTests {
 
     /// The connections' second failures in a row end the fetch, if these are faster than stalls and
     /// canaries.
-    @Test func shortTimeoutsEndItSooner() throws {
+    @Test func shortTimeoutsEndFetchEarlier() throws {
         var fetch = SimulatedFetch(
             lost(at: 3), size: 640_000_000, connections: 8, isChecked: true
         ) { $0.endsWithNetwork = true }
@@ -41,7 +41,7 @@ extension FetchStoryTests {
         #expect(seconds < 9, "\(seconds)")
     }
 
-    @Test func withoutTheOptionItGoesOnForLonger() {
+    @Test func lostNetworkDoesNotEndFetchByDefault() {
         var fetch = SimulatedFetch(
             lost(at: 3), size: 640_000_000, connections: 8, isChecked: true)
         #expect(fetch.run(limit: 30) == nil)
@@ -49,7 +49,7 @@ extension FetchStoryTests {
     }
 
     /// An outage of two seconds is too short to count as a loss.
-    @Test func aShortOutageIsNoLoss() throws {
+    @Test func shortOutageIsNoNetworkLoss() throws {
         var fetch = SimulatedFetch(
             lost(at: 3, until: 5), size: 64_000_000, connections: 8, isChecked: true
         ) { $0.endsWithNetwork = true }
@@ -58,7 +58,7 @@ extension FetchStoryTests {
     }
 
     /// A server that answers each request late, or with an error, is reachable.
-    @Test func aServerInTroubleIsNoLoss() throws {
+    @Test func failingServerIsNoNetworkLoss() throws {
         var server = SimulatedServer()
         server.answer = { (3..<20).contains($0.now) ? .status(503) : .serve }
         var fetch = SimulatedFetch(

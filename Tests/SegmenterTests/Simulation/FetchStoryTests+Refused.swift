@@ -28,7 +28,7 @@ extension FetchStoryTests {
     /// In a queue the fetch ends within ten seconds, whatever the server answers, and can be
     /// retried.
     @Test(arguments: refusals.indices)
-    func aFileThatIsRefusedBesideOthersEndsSoon(number: Int) throws {
+    func fileRefusedBesideOthersEndsEarly(number: Int) throws {
         var fetch = refused(Self.refusals[number], others: { _ in 2 }) { $0.endsToRest = true }
         #expect(try run(&fetch, within: 60) <= 10)
         guard case .failed(.transfer(_, attempts: let attempts)) = fetch.log.outcome else {
@@ -42,7 +42,7 @@ extension FetchStoryTests {
     ///
     /// They count while others are served, even without retries.
     @Test(arguments: [500, 502])
-    func whatIsNoLimitCountsBesideOthers(status: Int) throws {
+    func serverErrorBesideOthersCountsAsFailure(status: Int) throws {
         var fetch = refused(.status(status), others: { _ in 2 })
         #expect(try run(&fetch, within: 60) <= 10)
         guard case .failed(.transfer(.status(status), attempts: 3)) = fetch.log.outcome else {
@@ -54,7 +54,7 @@ extension FetchStoryTests {
     /// A failure that may show a limit does not count beside others: the file is downloaded after
     /// these.
     @Test(arguments: [503, 429])
-    func whatMayBeALimitIsWaitedOut(status: Int) throws {
+    func possibleLimitBesideOthersIsRetried(status: Int) throws {
         var server = SimulatedServer()
         server.answer = { $0.now < 30 ? .status(status) : .serve }
         var fetch = SimulatedFetch(

@@ -26,7 +26,7 @@ import Testing
     /// All connections die, and the network returns five seconds later.
     ///
     /// A canary detects that, and all connections are replaced at once without counting as failed.
-    @Test func aCanaryWakesAll() throws {
+    @Test func answeredCanaryReplacesAllConnections() throws {
         var network = network
         network.capacity = [(0, 8e6), (3, 0), (8, 8e6)]
         network.cuts = [3]
@@ -48,7 +48,7 @@ import Testing
 
     /// An outage, then a connection that dies, then one that delays the last bytes: a canary, a
     /// rescue and a second request follow each other in one file.
-    @Test func aHedgeAfterARescueAfterAnOutage() throws {
+    @Test func canaryRescueAndHedgeInOneFile() throws {
         var network = network
         network.capacity = [(0, 4e6), (2, 0), (4, 4e6)]
         network.cuts = [2]
@@ -85,7 +85,7 @@ import Testing
     ///
     /// The bytes are requested a second time, only once, although the response takes longer than a
     /// tick.
-    @Test func theLastBytesAreHedged() throws {
+    @Test func stalledLastBytesAreHedgedOnce() throws {
         var network = network
         network.roundTrip = 0.2
         var untroubled = SimulatedFetch(network, size: 8_000_000, connections: 4, isChecked: true)
@@ -113,7 +113,7 @@ import Testing
     /// Writers continue between the query of their position and the theft of their tails.
     ///
     /// They keep the bytes that they have written by then.
-    @Test func whoeverIsStolenFromHasMovedOn() throws {
+    @Test func stealAccountsForWritersProgress() throws {
         var network = network
         network.cap = { $0 % 4 == 3 ? 2e5 : 1e6 }
         var fetch = SimulatedFetch(network, size: 30_000_000, connections: 8, isChecked: true)
@@ -128,7 +128,7 @@ import Testing
     ///
     /// It ends at its writer's new end, and its connection is closed. The thief requests no byte
     /// before that end.
-    @Test func aShortenedReplyEndsWhereItWasCut() throws {
+    @Test func shortenedResponseEndsAtNewLimit() throws {
         var network = network
         network.cap = { $0 == 0 ? 1e5 : 1e6 }
         var fetch = SimulatedFetch(network, size: 20_000_000, connections: 4, isChecked: true)
@@ -143,7 +143,7 @@ import Testing
 
     /// A server serves four requests at a time, and eight after a minute: both limits are found and
     /// respected.
-    @Test func aServersLimitIsFoundKeptAndRaised() throws {
+    @Test func serversLimitIsLearnedKeptAndRaised() throws {
         var server = SimulatedServer()
         server.answer = { $0.served < ($0.now < 60 ? 4 : 8) ? .serve : .status(503) }
         var fetch = SimulatedFetch(
@@ -166,7 +166,7 @@ import Testing
     }
 
     /// The server sends `Retry-After: 3`, and receives no requests for three seconds.
-    @Test func retryAfterIsKept() throws {
+    @Test func retryAfterIsRespected() throws {
         var (refused, after) = (-1.0, [Double]())
         var server = SimulatedServer()
         server.answer = { arrival in
@@ -191,7 +191,7 @@ import Testing
     /// The server starts to answer ranges with the whole file.
     ///
     /// Nothing of that is written, and the fetch ends with the outcome that names the alternative.
-    @Test func aServerIgnoresRangesMidway() throws {
+    @Test func ignoredRangesMidwayEndFetch() throws {
         var server = SimulatedServer()
         server.answer = { $0.now < 3 ? .serve : .whole }
         var fetch = SimulatedFetch(
@@ -206,7 +206,7 @@ import Testing
     }
 
     /// A server answers `If-Range` with the whole file: the range is requested without it.
-    @Test func aServerIgnoresRangesWithIfRange() throws {
+    @Test func ignoredIfRangeIsOmitted() throws {
         var server = SimulatedServer()
         server.answer = { $0.sentIfRange ? .whole : .serve }
         var fetch = SimulatedFetch(
@@ -218,7 +218,7 @@ import Testing
 
     /// A link that is refused during the fetch is resolved again, once for all connections, which
     /// continue with the new one.
-    @Test func anExpiredLinkIsResolvedAgain() throws {
+    @Test func expiredLinkIsResolvedAgain() throws {
         let fresh = try #require(WebURL("https://a.test/file?again"))
         var server = SimulatedServer()
         server.answer = { $0.now < 2 || $0.url.text == fresh.text ? .serve : .status(403) }
@@ -236,7 +236,7 @@ import Testing
     ///
     /// All bytes are requested in time, and active requests are left alone, however slow they are.
     /// A connection that breaks requests its whole rest, although its rate is known by then.
-    @Test func whatWasAskedForInTimeArrives() throws {
+    @Test func requestsBeforeExpiryComplete() throws {
         var network = network
         network.cap = { $0 == 0 ? 4e5 : 1e6 }
         var server = SimulatedServer()
@@ -261,7 +261,7 @@ import Testing
     /// No server answers at one of two addresses.
     ///
     /// Its connections use the other one, and nothing counts as failed.
-    @Test func aDeadAddressBesideAGoodOne() throws {
+    @Test func deadAddressIsAvoided() throws {
         var network = network
         network.addresses = [.init(name: "192.0.2.1"), .init(name: "192.0.2.2", isDead: true)]
         var fetch = SimulatedFetch(network, size: 40_000_000, connections: 8, isChecked: true)
@@ -276,7 +276,7 @@ import Testing
     }
 
     /// Connections to one of two addresses are far slower, so no more connections use it.
-    @Test func aSlowAddressBesideAGoodOne() throws {
+    @Test func slowAddressIsAvoided() throws {
         var network = network
         network.addresses = [.init(name: "192.0.2.1"), .init(name: "192.0.2.2", cap: 5e4)]
         var fetch = SimulatedFetch(network, size: 80_000_000, connections: 8, isChecked: true)
@@ -294,7 +294,7 @@ import Testing
     // MARK: The end
 
     /// The bytes that were received before the cancellation are kept, and no request is active.
-    @Test func cancelledMidway() throws {
+    @Test func cancellingKeepsReceivedBytes() throws {
         var fetch = SimulatedFetch(network, size: 80_000_000, connections: 8, isChecked: true)
         fetch.world.plan("cancel", in: 4.03) { machine, world in machine.cancel(world) }
         let seconds = try run(&fetch, within: 60)
@@ -312,7 +312,7 @@ import Testing
 
     /// The bytes of an earlier run are checked while the rest is downloaded; only damaged ones are
     /// downloaded again.
-    @Test func whatIsDamagedComesAgain() throws {
+    @Test func damagedBytesAreDownloadedAgain() throws {
         let earlier: [(ByteRange, Bool)] = [
             (ByteRange(0, 10_000_000), true), (ByteRange(12_000_000, 14_000_000), false),
         ]

@@ -15,7 +15,7 @@ import Testing
     private static let search = 0.6
 
     @Test(arguments: GovernedCase.Kind.allCases)
-    func isNearTheBestNumber(kind: GovernedCase.Kind) throws {
+    func timeIsNearBestFixedNumber(kind: GovernedCase.Kind) throws {
         var ratios: [Double] = []
         for seed in 0..<Self.seeds {
             let trial = GovernedCase(kind, seed: seed)

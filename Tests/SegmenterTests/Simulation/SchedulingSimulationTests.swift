@@ -16,7 +16,7 @@ import Testing
     private static let largest = isFull ? 30_000.0 : 300.0
 
     @Test(arguments: SimulatedCase.Kind.allCases)
-    func isNearTheBound(kind: SimulatedCase.Kind) throws {
+    func timeIsNearLowerBound(kind: SimulatedCase.Kind) throws {
         var ratios: [Double] = []
         for seed in 0..<UInt64(Self.seeds) where ratios.count < Self.cases {
             let trial = SimulatedCase(kind, seed: seed)
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// A server serves a few requests at a time, and refuses others.
-    @Test func usesWhatIsServed() throws {
+    @Test func usesAllConnectionsThatServerAllows() throws {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
         network.served = 4
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// The number of connections follows this download's part of the connections of all downloads.
-    @Test func followsTheNumberOfConnections() throws {
+    @Test func followsShareOfAllConnections() throws {
         var network = SimulatedNetwork(roundTrip: 0.05)
         network.cap = { _ in 1e6 }
         var fetch = SimulatedFetch(
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Few bytes are received twice, because a request was shortened and its tail arrived anyway.
-    @Test func wastesLittle() {
+    @Test func fewBytesAreReceivedTwice() {
         forEachSeed(20) { seed, _ in
             let trial = SimulatedCase(.stragglers, seed: seed)
             guard let bound = trial.bound, bound * Double(trial.connections) <= Self.largest else {

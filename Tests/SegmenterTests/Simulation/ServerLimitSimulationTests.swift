@@ -113,7 +113,7 @@ private struct ServerLimitSimulation {
 
 @Suite struct ServerLimitSimulationTests {
     /// Fifteen seconds to learn the limit, then ten minutes.
-    @Test func settlesAtWhatIsServed() {
+    @Test func settlesAtServersLimit() {
         forEachSeed(10) { seed, random in
             let connections = Int.random(in: 2...32, using: &random)
             let limit = Int.random(in: 1..<connections, using: &random)
@@ -135,7 +135,7 @@ private struct ServerLimitSimulation {
     }
 
     /// The server's limit rises and falls.
-    @Test func followsWhatChanges() {
+    @Test func followsChangingLimit() {
         forEachSeed(5) { seed, random in
             let connections = Int.random(in: 4...16, using: &random)
             var simulation = ServerLimitSimulation(
@@ -158,7 +158,7 @@ private struct ServerLimitSimulation {
 
     /// Failures for other reasons do not keep connections idle for long.
     @Test(arguments: [0.02, 0.1, 0.3])
-    func badLuckIsNoLimit(share: Double) {
+    func randomFailuresAreNoLimit(share: Double) {
         forEachSeed(8) { seed, random in
             var simulation = ServerLimitSimulation(connections: 8, limit: 8, random: random)
             simulation.badLuck = share
