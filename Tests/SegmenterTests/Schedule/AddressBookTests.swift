@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func connectionsAreSpreadEvenly() {
+    @Test func spreadsConnectionsEvenly() {
         for count in 1...4 {
             for connections in 0...20 {
                 let loads = Kept(count).open(connections)
@@ -53,14 +53,14 @@ import Testing
         }
     }
 
-    @Test func whoBringsMoreGetsMore() {
+    @Test func fasterAddressGetsMoreConnections() {
         let rates = ["a": Load(rate: 1), "b": Load(rate: 3)]
         let loads = Kept(2).open(8, rates)
         #expect(loads["a"]?.connections == 2)
         #expect(loads["b"]?.connections == 6)
     }
 
-    @Test func whatFailsIsLeftAndTriedByOne() {
+    @Test func failedAddressIsRetriedByOneConnection() {
         let kept = Kept()
         #expect(kept.leave("b", now: 0))
         // Requests that were sent at the same time fail too.
@@ -75,7 +75,7 @@ import Testing
         #expect(kept.open(6, now: 101)["b"]?.connections == 1)
     }
 
-    @Test func keepsRetryAfter() {
+    @Test func respectsRetryAfter() {
         let kept = Kept()
         _ = kept.leave("b", atLeast: 500, now: 0)
         #expect(
@@ -86,7 +86,7 @@ import Testing
                 == "b")
     }
 
-    @Test func anotherIsPreferredToTheLastOne() {
+    @Test func prefersAddressOtherThanLast() {
         let kept = Kept(2)
         let loads = ["b": Load(connections: 5)]
         #expect(kept.book.choose(loads, instead: "a", now: 0) == "b")
@@ -94,7 +94,7 @@ import Testing
         #expect(kept.book.choose(loads, instead: "a", now: 0) == "a")
     }
 
-    @Test func whereNothingIsGoodAllAreTried() {
+    @Test func triesAllIfNoneIsGood() {
         let kept = Kept()
         for name in Self.names { _ = kept.leave(name, now: 0) }
         #expect(!kept.book.hasOther(than: "a"))
@@ -107,7 +107,7 @@ import Testing
     /// An address that served between its failures is avoided for longer each time.
     ///
     /// If the other address fails, the first one is used anyway, in rotation.
-    @Test func whereNothingIsGoodEachHasItsTurn() {
+    @Test func rotatesIfNoneIsGood() {
         let kept = Kept(2)
         for now in 0..<5 {
             if now > 0 { kept.book.served("a") }
@@ -124,7 +124,7 @@ import Testing
         #expect(kept.book.choose([:], instead: "b", now: 73) == "a")
     }
 
-    @Test func whatIsSlowIsLeftForGoodReason() {
+    @Test func slowAddressIsAvoided() {
         let kept = Kept()
         let slow = ["a": [9.0, 9], "b": [2.0, 2.5], "c": [8.0]]
         #expect(kept.run(slow, seconds: 0.4) == [])
@@ -138,7 +138,7 @@ import Testing
         #expect(kept.book.isGood("b"))
     }
 
-    @Test func aLongWayIsGivenTime() {
+    @Test func longRoundTripDelaysJudgement() {
         let kept = Kept(2)
         #expect(kept.run(["a": [9], "b": [1]], seconds: 2.3, roundTrip: 0.2) == [])
         #expect(kept.run(["a": [9], "b": [1]], from: 2.4, roundTrip: 0.2) == ["b"])
@@ -149,7 +149,7 @@ import Testing
         // Most are slow, for an unknown reason.
         ["a": [9.0], "b": [1.0], "c": [1.0], "d": [1.0]],
     ])
-    func othersStay(rates: [String: [Double]]) {
+    func othersAreNotAvoided(rates: [String: [Double]]) {
         let kept = Kept(4)
         #expect(kept.run(rates) == [])
     }
@@ -158,7 +158,7 @@ import Testing
     ///
     /// An address that is due has at most one connection. Slowness never makes the book avoid all
     /// good addresses.
-    @Test func aGoodAddressIsChosenWhereThereIsOne() {
+    @Test func goodAddressIsChosenIfAny() {
         forEachSeed(300) { seed, random in
             let count = Int.random(in: 1...4, using: &random)
             let names = Array(Self.names.prefix(count))

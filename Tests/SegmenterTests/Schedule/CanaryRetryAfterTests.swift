@@ -16,7 +16,7 @@ import Testing
         return nil
     }
 
-    @Test func aRefusedOneWaitsForWhatItWasTold() {
+    @Test func refusedCanaryRespectsRetryAfter() {
         #expect(next(after: .refused, due: nil) == 0.5)
         #expect(next(after: .refused, due: 20) == 20)
         #expect(next(after: .refused, due: 0.2) == 0.5)

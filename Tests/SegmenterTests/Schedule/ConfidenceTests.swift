@@ -7,7 +7,7 @@ import Testing
     private static let first = ByteRange(0, 10)
     private static let later = ByteRange(10, 20)
 
-    @Test func fewAreAskedForBeforeARangeWasRight() {
+    @Test func limitsRequestsBeforeFirstRange() {
         var confidence = Confidence()
         #expect(confidence.most(roundTrip: nil) == 4)
         #expect(confidence.most(roundTrip: 0.009) == 4)
@@ -17,12 +17,12 @@ import Testing
         #expect(confidence.isProven && confidence.most(roundTrip: nil) == .max)
     }
 
-    @Test func theProbesRangeCounts() {
+    @Test func provenByProbesRange() {
         #expect(Confidence(isProven: true).most(roundTrip: nil) == .max)
     }
 
     /// A server that ignores the start of a range sends the beginning of the file too.
-    @Test func theBeginningAloneProvesNothingAtOnce() {
+    @Test func firstRangeProvesAfterDelay() {
         var confidence = Confidence()
         confidence.accepted(Self.first, now: 1)
         confidence.wait(now: 1.4)
@@ -31,7 +31,7 @@ import Testing
         #expect(confidence.isProven)
     }
 
-    @Test func theBeginningBesideALieProvesNothing() {
+    @Test func firstRangeBesideBreachProvesNothing() {
         var confidence = Confidence()
         confidence.accepted(Self.first, now: 1)
         confidence.refused()
@@ -41,7 +41,7 @@ import Testing
         #expect(confidence.isProven)
     }
 
-    @Test func liesFromTheStartAreNotAskedForForLong() {
+    @Test func toleratesFewBreachesBeforeProof() {
         #expect((1...3).allSatisfy { Confidence().bears($0) })
         #expect(!Confidence().bears(4))
         #expect(Confidence(isProven: true).bears(100))

@@ -91,7 +91,7 @@ struct ConnectionGovernorTests {
 
     /// An earlier governor took 9 s and more: 1, 2, 1, 2 connections.
     @Test(arguments: [5, 16, 17, 32, 64])
-    func climbsAtOnceWhereTheServerSendsInBursts(most: Int) {
+    func climbsQuicklyWithBurstyServer(most: Int) {
         var network = Bursts(most: most)
         let seconds = network.seconds(to: most)
         #expect(seconds ?? .infinity <= 1)
@@ -99,7 +99,7 @@ struct ConnectionGovernorTests {
         #expect(network.governor.target == most)
     }
 
-    @Test func burstsOfAllTogetherAreNoReasonForMore() {
+    @Test func simultaneousBurstsAddNoConnections() {
         var network = Bursts()
         network.capacity = Double(network.burst)
         network.run(seconds: 60)
@@ -107,7 +107,7 @@ struct ConnectionGovernorTests {
     }
 
     /// The effect of one more connection cannot be measured, because surplus connections have work.
-    @Test func nothingIsTriedWhileMoreThanThatEndTheirWork() {
+    @Test func surplusConnectionsPreventTrials() {
         var network = Network(roundTrip: 0.000_1) { _ in Self.mebibyte }
         network.run(seconds: 1)
         let before = network.numbers.count
@@ -120,7 +120,7 @@ struct ConnectionGovernorTests {
         #expect(network.numbers[before...].contains(2))
     }
 
-    @Test func oneLookWithoutGainDoesNotEndTheClimb() {
+    @Test func oneSampleWithoutGainDoesNotEndClimb() {
         var network = Network(roundTrip: 0.000_1) { Double($0) * Self.mebibyte }
         var looks = 0
         network.rate = { number in
@@ -133,13 +133,13 @@ struct ConnectionGovernorTests {
     }
 
     @Test(arguments: [(4, 4), (16, 16), (17, 17), (31, 31), (32, 16), (64, 16)])
-    func beginsWithWhatTheUserAllows(most: Int, first: Int) {
+    func startsWithGivenNumber(most: Int, first: Int) {
         #expect(
             ConnectionGovernor(most: most, isGiven: true, roundTrip: 0.000_1).target == first)
         #expect(ConnectionGovernor(most: most, isGiven: true, roundTrip: 0.08).target == first)
     }
 
-    @Test func oneConnectionDoesWhereMoreBringNothing() {
+    @Test func staysAtOneIfMoreAddNothing() {
         var network = Network(roundTrip: 0.000_1) { _ in 1000 * Self.mebibyte }
         network.run(seconds: 120)
         #expect(network.governor.target == 1)
@@ -149,7 +149,7 @@ struct ConnectionGovernorTests {
     }
 
     @Test(arguments: [0.000_1, 0.02, 0.08])
-    func climbsAtOnceWhereEachBringsAsMuch(roundTrip: Double) {
+    func climbsQuicklyIfEachAddsAsMuch(roundTrip: Double) {
         var network = Network(roundTrip: roundTrip) { Double($0) * 2 * Self.mebibyte }
         network.run(seconds: 2.5)
         #expect(network.governor.target == 64)
@@ -158,21 +158,21 @@ struct ConnectionGovernorTests {
     }
 
     @Test(arguments: [1, 3, 10, 20, 40])
-    func stopsWhereThePathIsFull(enough: Int) {
+    func stopsAtFullPath(enough: Int) {
         var network = Network(roundTrip: 0.001) { Double(min($0, enough)) * Self.mebibyte }
         network.run(seconds: 30)
         #expect(network.governor.target >= min(64, enough))
         #expect(network.governor.target < 4 * enough)
     }
 
-    @Test func startsWithSeveralOnALongWay() {
+    @Test func startsWithSeveralForLongRoundTrip() {
         #expect(ConnectionGovernor(most: 64, roundTrip: 0.08).target == 16)
         #expect(ConnectionGovernor(most: 64, roundTrip: 0.005).target == 4)
         #expect(ConnectionGovernor(most: 64, roundTrip: 0.000_2).target == 1)
         #expect(ConnectionGovernor(most: 4, roundTrip: 0.08).target == 4)
     }
 
-    @Test func climbsAgainWhenThePathIsAnother() {
+    @Test func climbsAgainAfterPathChange() {
         var network = Network(roundTrip: 0.001) { _ in 100 * Self.mebibyte }
         network.run(seconds: 200)
         #expect(network.governor.target == 1)
@@ -182,7 +182,7 @@ struct ConnectionGovernorTests {
         #expect(network.governor.target == 64)
     }
 
-    @Test func nothingIsTriedWhileMoreCannotBringMore() {
+    @Test func rateLimitPreventsTrials() {
         var network = Network(roundTrip: 0.001) { Double($0) * Self.mebibyte }
         network.sample.isHeldBack = true
         network.run(seconds: 60)
@@ -190,7 +190,7 @@ struct ConnectionGovernorTests {
     }
 
     /// Losses on a path that is not full: only more connections help.
-    @Test func climbsByTheLossesOfALongWay() {
+    @Test func climbsAfterLossesOnUnfilledPath() {
         var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
         network.sample.presentRoundTrip = 0.081
         for _ in 0..<6 {
@@ -202,7 +202,7 @@ struct ConnectionGovernorTests {
     }
 
     /// Losses on a full path are no reason for more connections.
-    @Test func doesNotClimbByTheLossesOfAFullPath() {
+    @Test func doesNotClimbAfterLossesOnFullPath() {
         var network = Network(roundTrip: 0.08) { _ in 20 * Self.mebibyte }
         network.sample.presentRoundTrip = 0.16
         for _ in 0..<60 {
@@ -215,7 +215,7 @@ struct ConnectionGovernorTests {
     }
 
     /// A queue that has overflowed counts, even if it is empty when it is checked.
-    @Test func doesNotClimbByTheLossesOfAQueueThatRanOver() {
+    @Test func doesNotClimbAfterQueueOverflow() {
         var network = Network(roundTrip: 0.08) { _ in 20 * Self.mebibyte }
         network.sample.presentRoundTrip = 0.081
         for _ in 0..<60 {
@@ -226,21 +226,21 @@ struct ConnectionGovernorTests {
         #expect(network.numbers.max() == 16)
     }
 
-    @Test func staysAtTheServersLimit() {
+    @Test func staysAtServersLimit() {
         var network = Network(roundTrip: 0.08) { Double($0) * Self.mebibyte }
         network.sample.cap = 5
         network.run(seconds: 60)
         #expect(network.numbers.dropFirst().max() == 5)
     }
 
-    @Test func aSmallRestIsNotWorthMore() {
+    @Test func smallRestAddsNoConnections() {
         var network = Network(roundTrip: 0.001) { Double($0) * Self.mebibyte }
         network.sample.remaining = 300_000
         network.run(seconds: 10)
         #expect(network.numbers.max() == 1)
     }
 
-    @Test func whatStandsStillIsNotJudged() {
+    @Test func stallIsNotMeasured() {
         var network = Network(roundTrip: 0.001) { Double($0) * Self.mebibyte }
         network.run(seconds: 0.5)
         let before = network.governor.target

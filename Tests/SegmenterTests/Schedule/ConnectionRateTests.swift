@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func slowStartIsBelievedAtOnce() {
+    @Test func followsSlowStartImmediately() {
         var rate = ConnectionRate()
         let growing = [1.0, 2.5, 6, 14, 30]
         #expect(follow(growing, from: 0, &rate, roundTrip: 0.08) == growing)
@@ -26,7 +26,7 @@ import Testing
     ///
     /// The rate never rises above the connection's real one.
     @Test(arguments: [2, 3])
-    func whatWasHeldUpIsNotTheRate(ticks: Int) {
+    func delayedBurstDoesNotRaiseRate(ticks: Int) {
         var rate = ConnectionRate()
         _ = follow(Array(repeating: 100, count: 20), from: 0, &rate, roundTrip: 0.08)
         let heldUp = Array(repeating: 0.0, count: ticks) + [100 * Double(ticks + 1)]
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [0, 0.02, 0.08, 0.3])
-    func aChangeIsFollowedWithinSomeRoundTrips(roundTrip: Double) {
+    func followsChangeWithinFewRoundTrips(roundTrip: Double) {
         var rate = ConnectionRate()
         _ = follow(Array(repeating: 100, count: 100), from: 0, &rate, roundTrip: roundTrip)
         let time = 3 * (0.25 + 3 * roundTrip)

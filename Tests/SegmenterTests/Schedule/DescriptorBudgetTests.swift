@@ -16,7 +16,7 @@ struct DescriptorBudgetTests {
     }
 
     @Test(arguments: UInt64(40)..<1024)
-    func needsNoMoreThanThereAre(limit: UInt64) throws {
+    func staysWithinDescriptorLimit(limit: UInt64) throws {
         let budget = DescriptorBudget(limit: limit)
         let jobs = UInt64(try #require(budget.jobs(64)))
         #expect(jobs == 1 || 24 + jobs * (6 + UInt64(budget.connections)) <= limit)

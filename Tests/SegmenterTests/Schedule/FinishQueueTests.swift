@@ -19,7 +19,7 @@ private struct CountedTime: Comparable {
 }
 
 @Suite struct FinishQueueTests {
-    @Test func findsTheLast() {
+    @Test func findsConnectionThatFinishesLast() {
         forEachSeed(50) { seed, random in
             var queue = FinishQueue<Int>()
             var model: [Int: Int] = [:]

@@ -13,7 +13,7 @@ import Testing
 
     private static let bounded = [0.75, 1.5].map { FirstContact.Step.again(after: $0) } + [.giveUp]
 
-    @Test func givesUpAfterThreeTriesThatFailAtOnce() {
+    @Test func givesUpAfterThreeImmediateFailures() {
         #expect(Self.steps([.passing, .passing, .passing]) == Self.bounded)
         // Responses with `Retry-After` and timeouts do not count.
         #expect(
@@ -21,14 +21,14 @@ import Testing
                 == [Self.bounded[0], .asEver, Self.bounded[1], .asEver, .giveUp])
     }
 
-    @Test func waitsNoMoreThanFiveSecondsInAll() {
+    @Test func totalWaitIsAtMostFiveSeconds() {
         let longest = Self.steps([.passing, .passing], random: 1.0.nextDown)
         let waits = longest.map { step in if case .again(let wait) = step { wait } else { 99.0 } }
         #expect(waits.reduce(0, +) <= 5)
         #expect(waits[0] < waits[1])
     }
 
-    @Test func anUnknownNameIsFinal() {
+    @Test func unknownNameIsFinal() {
         for isBounded in [true, false] {
             let contact = FirstContact(isBounded: isBounded)
             #expect(Self.steps([.unknownName], contact: contact) == [.giveUp])
@@ -36,21 +36,21 @@ import Testing
         }
     }
 
-    @Test func aSilentNameServerIsAskedTwice() {
+    @Test func unresponsiveNameServerIsTriedTwice() {
         #expect(Self.steps([.silentNameServer, .silentNameServer]) == [Self.bounded[0], .giveUp])
         #expect(Self.steps([.silentNameServer], contact: .init(isMute: true)) == [.giveUp])
         #expect(Self.steps([.passing, .silentNameServer]) == [Self.bounded[0], .giveUp])
     }
 
     @Test(arguments: [FirstContact.Trouble.passing, .silentNameServer, .other])
-    func whoeverAskedForANumberGetsIt(trouble: FirstContact.Trouble) {
+    func givenRetriesRemoveBound(trouble: FirstContact.Trouble) {
         let contact = FirstContact(isBounded: false)
         let troubles = Array(repeating: trouble, count: 20)
         #expect(
             Self.steps(troubles, contact: contact, isGivenUp: true).allSatisfy { $0 == .asEver })
     }
 
-    @Test func aHostThatWasJustGivenUpIsTriedOnce() {
+    @Test func givenUpHostIsTriedOnce() {
         #expect(Self.steps([.passing], isGivenUp: true) == [.giveUp])
         #expect(Self.steps([.other], isGivenUp: true) == [.asEver])
     }
@@ -78,7 +78,7 @@ import Testing
             (.status(408), nil, .other), (.stalled(for: .seconds(1)), nil, .other),
             (.truncated(missing: 1), nil, .other), (.breach(.headTooLong), nil, .other),
         ] as [(TransferFailure, Double?, FirstContact.Trouble)])
-    func failuresAreToldApart(
+    func classifiesFailures(
         failure: TransferFailure, retryAfter: Double?, trouble: FirstContact.Trouble
     ) {
         #expect(FirstContact.Trouble(failure, retryAfter: retryAfter) == trouble)
@@ -97,11 +97,11 @@ import Testing
             (0, .known), (-2, .unknown), (-5, .unknown), (-9, .unknown), (-3, .noAnswer),
             (-4, .noAnswer), (-10, .noAnswer), (-11, .noAnswer),
         ] as [(Int32, NameVerdict)])
-    func theResolverTellsWhichOfTheTwo(code: Int32, verdict: NameVerdict) {
+    func classifiesResolverCodes(code: Int32, verdict: NameVerdict) {
         #expect(NameVerdict(code: code) == verdict)
     }
 
-    @Test func theNameIsTheHostsOrTheProxys() {
+    @Test func unresolvedNameIsHostOrProxy() {
         let unresolved = TransferFailure.network(code: 6, message: "Could not resolve host: b")
         #expect(unresolved.unresolvedName(host: "a.test") == "a.test")
         let proxy = TransferFailure.proxy(code: 5, message: "Could not resolve proxy: p.test")
@@ -111,7 +111,7 @@ import Testing
         #expect(TransferFailure.status(503).unresolvedName(host: "a") == nil)
     }
 
-    @Test func hostsAreRememberedForAWhile() {
+    @Test func givenUpHostsAreForgottenLater() {
         var hosts = HostContacts()
         hosts.gaveUp("a", now: 10)
         #expect(hosts.isGivenUp("a", now: 14.9))

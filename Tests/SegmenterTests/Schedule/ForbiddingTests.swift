@@ -3,7 +3,7 @@ import Testing
 @testable import Segmenter
 
 @Suite struct ForbiddingTests {
-    @Test func aloneItIsARefusal() {
+    @Test func refusalAloneIsFinal() {
         var forbidding = Forbidding()
         let answer1 = forbidding.mayPass(1, isBeside: false)
         #expect(!answer1)
@@ -13,7 +13,7 @@ import Testing
     }
 
     /// A file that is always refused fails after a few attempts, and the next file at once.
-    @Test func besideOthersItIsBelievedAfterSomeTimes() {
+    @Test func refusalBesideOthersIsFinalAfterTries() {
         var forbidding = Forbidding()
         for refusals in 1..<Forbidding.tries {
             let mayPass = forbidding.mayPass(refusals, isBeside: true)
@@ -26,7 +26,7 @@ import Testing
         #expect(!answer4)
     }
 
-    @Test func whatIsServedAfterAllWasALimit() {
+    @Test func servedAfterRefusalShowsLimit() {
         var forbidding = Forbidding()
         let answer5 = forbidding.mayPass(1, isBeside: true)
         #expect(answer5)
@@ -38,7 +38,7 @@ import Testing
         #expect(!answer7)
     }
 
-    @Test func aKnownLimitExplainsIt() {
+    @Test func knownLimitExplainsRefusal() {
         var forbidding = Forbidding()
         let answer8 = forbidding.mayPass(Forbidding.tries, isBeside: true, isLimited: true)
         #expect(answer8)

@@ -31,7 +31,7 @@ struct HedgingTests {
             // Longer than the memory for a second body.
             (connection(rest: 2 << 20, quiet: 5), 0.0, false),
         ] as [(Hedging.Connection, Double, Bool)])
-    func asksForWhatIsLate(
+    func choosesLateConnections(
         connection: Hedging.Connection, roundTrip: Double, isChosen: Bool
     ) {
         var hedging = Hedging(size: 1 << 30)
@@ -39,7 +39,7 @@ struct HedgingTests {
         #expect(chosen == (isChosen ? [7] : []))
     }
 
-    @Test func theLatestFirstAndNoMoreThanAreFree() {
+    @Test func choosesLatestUpToFreeSlots() {
         var hedging = Hedging(size: 1 << 30)
         let late = [
             1: Self.connection(quiet: 0.5), 2: Self.connection(quiet: 2),
@@ -50,7 +50,7 @@ struct HedgingTests {
     }
 
     /// The budget is never exceeded.
-    @Test func keepsToItsBudget() {
+    @Test func staysWithinBudget() {
         forEachSeed(200) { seed, random in
             let size = Int64.random(in: 1...1 << 32, using: &random)
             var hedging = Hedging(size: size)
@@ -65,7 +65,7 @@ struct HedgingTests {
         }
     }
 
-    @Test func isOverWhenItIsGivenUp() {
+    @Test func choosesNothingAfterGivingUp() {
         var hedging = Hedging(size: 1 << 30)
         hedging.giveUp()
         #expect(hedging.choose([1: Self.connection(quiet: 9)], free: 1, roundTrip: 0) == [])

@@ -3,7 +3,7 @@ import Testing
 @testable import Segmenter
 
 @Suite struct LinkRefreshTests {
-    @Test func onceAMinute() {
+    @Test func refreshesOnceAMinute() {
         var refresh = LinkRefresh()
         #expect(refresh.step(refused: "a", received: 0, now: 5) == .ask(after: 0))
         refresh.ask(now: 5, counts: true)
@@ -13,7 +13,7 @@ import Testing
     }
 
     /// Links without a received byte end the refreshing; one byte resets the count.
-    @Test func linksInVain() {
+    @Test func givesUpAfterLinksWithoutBytes() {
         var refresh = LinkRefresh()
         for round in 0..<LinkRefresh.most {
             #expect(
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Links are not counted if the caller gives up on its own.
-    @Test func whatIsNotCounted() {
+    @Test func uncountedRefreshesHaveNoLimit() {
         var refresh = LinkRefresh()
         for round in 0..<9 {
             #expect(
@@ -38,7 +38,7 @@ import Testing
 
     /// After a query without a link, the next one is sent a minute later; the download does not
     /// wait for it.
-    @Test func whoHadNone() {
+    @Test func failedRefreshIsRepeatedAfterAMinute() {
         var refresh = LinkRefresh()
         refresh.ask(now: 10, counts: true)
         refresh.fail()
@@ -50,7 +50,7 @@ import Testing
 
     /// A kept link is used first, unless it is the refused one.
     @Test(arguments: ["b", "c"])
-    func aLinkThatIsKept(kept: String) {
+    func keptLinkIsUsedUnlessRefused(kept: String) {
         var refresh = LinkRefresh()
         refresh.ask(now: 10, counts: false)
         refresh.keep(kept)

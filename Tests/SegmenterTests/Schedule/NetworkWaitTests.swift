@@ -72,7 +72,7 @@ import Testing
         #expect(story.wakes.count <= story.canaries.count + 1)
     }
 
-    @Test func aCanaryThatTakesLongIsNotWaitedForTwice() {
+    @Test func slowCanaryDoesNotExtendInterval() {
         var story = Story()
         story.patience = 10
         story.run(to: 1000)
@@ -80,7 +80,7 @@ import Testing
         #expect(Array(gaps.prefix(4)) == [11, 12, 14, 18])
     }
 
-    @Test func aChangeIsFollowedByACanarySoon() {
+    @Test func changeTriggersCanary() {
         var story = Story()
         // Far into the backoff, the next canary is up to a minute away.
         story.run(to: 1000, changes: [950])
@@ -91,7 +91,7 @@ import Testing
         #expect(Array(later.prefix(2)) == [951.1, 953.1])
     }
 
-    @Test func oneChangeOfSeveralPartsIsOne() {
+    @Test func successiveChangesCountAsOne() {
         var story = Story()
         story.run(to: 1000, changes: [950, 950.01, 950.02, 950.05])
         #expect(story.canaries.filter { (950..<951).contains($0) }.count == 1)
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// The network returns while a canary is in flight that will not reach it any more.
-    @Test func aChangeMakesACanaryVoid() {
+    @Test func changeReplacesActiveCanary() {
         var story = Story()
         story.patience = 10
         story.run(to: 130, changes: [103.5])
@@ -107,14 +107,14 @@ import Testing
     }
 
     /// A canary that is younger than a second will arrive, because the kernel repeats its SYN then.
-    @Test func aYoungCanaryIsLeftAlone() {
+    @Test func recentCanarySurvivesChange() {
         var story = Story()
         story.patience = 10
         story.run(to: 130, changes: [101.3])
         #expect(Array(story.canaries.prefix(2)) == [101, 102 + NetworkWait.settling])
     }
 
-    @Test func eightHoursOfSleepWakeItAtOnce() {
+    @Test func suspendTriggersCanary() {
         var story = Story()
         story.run(to: 400)
         let (before, count) = (story.boot, story.canaries.count)
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// The time between reading two clocks does not count as a suspend.
-    @Test func aWakeThatIsLateIsNoSleep() {
+    @Test func lateWakeIsNoSuspend() {
         var story = Story()
         story.run(to: 400)
         let count = story.canaries.count
@@ -135,7 +135,7 @@ import Testing
         #expect(story.canaries.count == count)
     }
 
-    @Test func goesOnWhereItWas() {
+    @Test func continuesWithLastInterval() {
         var story = Story()
         story.run(to: 400)
         let count = story.canaries.count
@@ -147,7 +147,7 @@ import Testing
     /// With any changes and suspends, there is at most one canary a second, at least one a minute,
     /// and at most three wakes a second.
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func boundsHoldWhateverHappens(seed: UInt64) throws {
+    func boundsHoldForRandomChanges(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var story = Story()
         story.patience = Double.random(in: 0..<12, using: &random)

@@ -19,7 +19,7 @@ import Testing
             // The change helped only briefly.
             ([(30, 0), (10, 2000), (31, 0)], ["c30", "g70"]),
         ] as [([(Int, Int64)], [String])])
-    func decides(runs: [(Int, Int64)], verdicts: [String]) {
+    func judgesRateOverPeriods(runs: [(Int, Int64)], verdicts: [String]) {
         var floor = RateFloor(rate: 1000, period: 30)
         var found: [String] = []
         var ticks = 0
@@ -39,7 +39,7 @@ import Testing
         #expect(found == verdicts)
     }
 
-    @Test func timeThatDoesNotCountChangesNothing() {
+    @Test func zeroSecondsChangeNothing() {
         var floor = RateFloor(rate: 1000, period: 1)
         for _ in 0..<100 { #expect(floor.note(bytes: 0, seconds: 0) == .goOn) }
         #expect(floor.note(bytes: 0, seconds: 0.9) == .goOn)

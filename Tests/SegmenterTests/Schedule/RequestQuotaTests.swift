@@ -3,7 +3,7 @@ import Testing
 @testable import Segmenter
 
 @Suite struct RequestQuotaTests {
-    @Test func nothingIsKnownAtFirst() {
+    @Test func startsWithoutDelay() {
         var quota = RequestQuota()
         quota.asked(now: 0)
         quota.answered(isServed: true)
@@ -13,7 +13,7 @@ import Testing
 
     // MARK: Too many requests in a time
 
-    @Test func aRefusalSpacesRequests() {
+    @Test func refusalSpacesRequests() {
         var quota = RequestQuota()
         quota.refused(asked: 10)
         #expect(quota.isKnown && !quota.isStrict)
@@ -25,14 +25,14 @@ import Testing
     }
 
     /// Requests that were sent before the last one are not refused because of the spacing.
-    @Test func thoseThatWentOutTogetherAreOneRefusal() {
+    @Test func simultaneousRefusalsCountOnce() {
         var quota = RequestQuota()
         quota.refused(asked: 10)
         quota.refused(asked: 9.9)
         #expect(quota.spacing == RequestQuota.spacings.first)
     }
 
-    @Test func theSpacingHasAnEnd() {
+    @Test func spacingIsBounded() {
         var quota = RequestQuota()
         for time in 0..<20 { quota.refused(asked: Double(time)) }
         #expect(quota.spacing == RequestQuota.spacings.longest)
@@ -62,7 +62,7 @@ import Testing
 
     /// The server refuses one request in twelve, whatever the spacing, so it does not count
     /// requests.
-    @Test func troubleNowAndThenSpacesNoFurther() {
+    @Test func occasionalRefusalsDoNotWidenSpacing() {
         var quota = RequestQuota()
         var now = 0.0
         for request in 0..<1200 {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func restsLongerEachTimeAndThenGivesUp() {
+    @Test func pausesGrowUntilGivingUp() {
         var quota = RequestQuota()
         var now = 100.0
         for rest in RequestQuota.rests {
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Several downloads that are refused at the same time count as one refusal.
-    @Test func aRestIsOneForAll() {
+    @Test func simultaneousForbiddenPauseOnce() {
         var quota = RequestQuota()
         #expect(quota.forbidden(now: 0) == .rest(10))
         #expect(quota.forbidden(now: 4) == .rest(6))
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// After a pause one request is sent, and further ones after its response or a timeout.
-    @Test func oneRequestFollowsARest() {
+    @Test func oneRequestFollowsPause() {
         var quota = RequestQuota()
         _ = quota.forbidden(now: 0)
         quota.asked(now: 10)
@@ -112,7 +112,7 @@ import Testing
         #expect(quota.rests == 1)
     }
 
-    @Test func whatIsServedEndsTheRefusals() {
+    @Test func servedRequestResetsPauses() {
         var quota = RequestQuota()
         _ = quota.forbidden(now: 0)
         quota.asked(now: 10)
@@ -121,7 +121,7 @@ import Testing
         #expect(quota.forbidden(now: 30) == .rest(RequestQuota.rests[0]))
     }
 
-    @Test func oldRestsAreForgotten() {
+    @Test func oldPausesAreForgotten() {
         var quota = RequestQuota()
         _ = quota.forbidden(now: 0)
         #expect(quota.forbidden(now: 10 + RequestQuota.memory + 1) == .rest(RequestQuota.rests[0]))

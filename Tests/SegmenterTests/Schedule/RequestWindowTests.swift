@@ -8,13 +8,13 @@ struct RequestWindowTests {
         (0..<count).map { _ in window.sent(now: 0) }
     }
 
-    @Test func nothingIsKnownAtFirst() {
+    @Test func startsWithoutLimit() {
         var window = RequestWindow()
         _ = sent(RequestWindow.widest - 1, &window)
         #expect(window.hasRoom(now: 0) && window.limit == nil)
     }
 
-    @Test func oneFilesTroubleIsItsOwn() {
+    @Test func failuresOfOneFileSetNoLimit() {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 20, by: 2) {
             let others = sent(2, &window)
@@ -25,7 +25,7 @@ struct RequestWindowTests {
         #expect(window.limit == nil && window.underWay == 0)
     }
 
-    @Test func aCrowdNarrowsItOnce() {
+    @Test func simultaneousRefusalsNarrowOnce() {
         var window = RequestWindow()
         let others = sent(64, &window)
         let overLimit = others.map { window.refused(beside: $0, sent: 0, now: 0.1) }
@@ -33,7 +33,7 @@ struct RequestWindowTests {
         #expect(window.limit == 31 && window.underWay == 0)
     }
 
-    @Test func aloneEveryRefusalCounts() {
+    @Test func refusalsAloneAreNoLimit() {
         var window = RequestWindow()
         for time in stride(from: 0.0, to: 5, by: 0.5) {
             let others = window.sent(now: time)
@@ -42,7 +42,7 @@ struct RequestWindowTests {
         }
     }
 
-    @Test func retryAfterHoldsForAll() {
+    @Test func retryAfterDelaysAllRequests() {
         var window = RequestWindow()
         for others in sent(10, &window) {
             _ = window.refused(beside: others, sent: 0, retryAfter: 3, now: 0.1)
@@ -50,7 +50,7 @@ struct RequestWindowTests {
         #expect(!window.hasRoom(now: 3) && window.hasRoom(now: 3.2))
     }
 
-    @Test func itWidensAgain() {
+    @Test func widensAfterServedRequests() {
         var window = RequestWindow()
         for others in sent(20, &window) { _ = window.refused(beside: others, sent: 0, now: 0.1) }
         let narrow = window.limit ?? 0
@@ -69,7 +69,7 @@ struct RequestWindowTests {
     }
 
     /// Over one connection, the width grows as long as responses do not queue.
-    @Test func theWidthOverOneConnectionFollowsTheWait() {
+    @Test func multiplexedWidthFollowsWait() {
         var width = BatchWidth(jobs: nil)
         let queued = BatchWidth.Wait(usual: 0.03, least: 0.02, isMultiplexed: true)
         for _ in 0..<100 { width.adjust(wait: queued) }
@@ -82,7 +82,7 @@ struct RequestWindowTests {
     }
 
     /// If many responses arrive at a time, the next requests are still spaced.
-    @Test(arguments: [0.001, 0.0001]) func requestsAreSpaced(spacing: Double) {
+    @Test(arguments: [0.001, 0.0001]) func spacesRequests(spacing: Double) {
         var window = RequestWindow()
         window.spacing = spacing
         for start in [10.0, 20.0] {
@@ -105,7 +105,7 @@ struct RequestWindowTests {
     }
 
     /// One slow response delays nothing if the next ones are fast.
-    @Test func whatWentOutAtAnotherPaceCountsAtTheNewOne() {
+    @Test func newSpacingAppliesToSentRequests() {
         var window = RequestWindow()
         window.spacing = 1
         while window.hasRoom(now: 5) { _ = window.sent(now: 5) }
@@ -114,14 +114,14 @@ struct RequestWindowTests {
         #expect(window.due < 5.002)
     }
 
-    @Test func aPaceFollowsTheWait() {
+    @Test func spacingFollowsWait() {
         #expect(BatchWidth.Wait(usual: 0.004, least: 0.004).spacing == 0)
         #expect(abs(BatchWidth.Wait(usual: 0.08, least: 0.02).spacing - 0.001) < 1e-9)
         let shared = BatchWidth.Wait(usual: 0.12, least: 0.02, isMultiplexed: true)
         #expect(abs(shared.spacing - 0.001) < 1e-9)
     }
 
-    @Test func onlyOverOneConnectionMoreGoOutThanThereMayBeConnections() {
+    @Test func multiplexedRequestsExceedConnections() {
         var window = RequestWindow()
         while window.hasRoom(now: 0) { _ = window.sent(now: 0) }
         #expect(window.underWay == RequestWindow.widest)
@@ -129,7 +129,7 @@ struct RequestWindowTests {
         #expect(window.hasRoom(now: 0))
     }
 
-    @Test func theWidthOfABatchGrowsWithSmallFilesOnly() {
+    @Test func batchWidthGrowsWithSmallFilesOnly() {
         var width = BatchWidth(jobs: nil)
         #expect(width.width == 4 && width.largeLimit == 4)
         for _ in 0..<100 { width.adjust() }

@@ -24,7 +24,7 @@ import Testing
         return result
     }
 
-    @Test func reopensWhoIsFarSlower() {
+    @Test func reopensFarSlowerConnection() {
         var rescue = Rescue()
         let found = run(&rescue, until: 0.5, Self.peers([8e6, 8e6, 64e3, 8e6]))
         #expect(found.map(\.connection) == [2])
@@ -38,7 +38,7 @@ import Testing
             // Most of them are slow, or there are no peers.
             [64e3, 64e3, 64e3, 8e6], [64e3, 64e3], [64e3],
         ])
-    func leavesOthersAlone(rates: [Double]) {
+    func doesNotReopenOthers(rates: [Double]) {
         var rescue = Rescue()
         #expect(run(&rescue, until: 60, Self.peers(rates)).isEmpty)
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(found.isEmpty == isSpared)
     }
 
-    @Test func comparesOnlyWithinAServer() {
+    @Test func comparesOnlyWithinSource() {
         var rescue = Rescue()
         var connections = Self.peers([8e6, 8e6, 64e3, 64e3])
         for index in 2...3 { connections[index]?.source = 1 }
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// A connection that is slow after each reopening is not reopened indefinitely.
-    @Test func losesHopeInTheEnd() {
+    @Test func limitsReopeningsPerConnection() {
         var rescue = Rescue()
         let slow = Self.peers([8e6, 8e6, 64e3, 8e6])
         let found = run(&rescue, until: 60, slow)

@@ -11,7 +11,7 @@ import Testing
             (0, 0.5), (1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8), (6, 16), (7, 30), (8, 30), (16, 30),
             (63, 30), (64, 30), (1000, 30), (Int.max, 30), (-5, 0.5),
         ] as [(Int, Double)])
-    func doublesItsBoundUpToTheCap(failures: Int, bound: Double) {
+    func boundDoublesUpToCap(failures: Int, bound: Double) {
         let almostOne = 1.0.nextDown
         #expect(policy.delay(failures: failures, retryAfter: nil, random: 0) == 0)
         #expect(policy.delay(failures: failures, retryAfter: nil, random: 0.5) == bound / 2)
@@ -19,7 +19,7 @@ import Testing
         #expect(longest <= bound && longest > bound * 0.999)
     }
 
-    @Test func spreadsOverTheWholeRange() {
+    @Test func delaysSpreadOverWholeRange() {
         var random = SplitMix64(seed: 1)
         let delays = (0..<4000).map { _ in
             policy.delay(
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 5, 29, 30, 31, 120, 3600, 86_400] as [Double], [1, 2, 9])
-    func keepsRetryAfterInFull(seconds: Double, failures: Int) {
+    func delayIsAtLeastRetryAfter(seconds: Double, failures: Int) {
         for random in [0, 0.25, 0.999] {
             let delay = policy.delay(failures: failures, retryAfter: seconds, random: random)
             #expect(delay >= seconds)

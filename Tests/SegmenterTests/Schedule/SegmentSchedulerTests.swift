@@ -143,7 +143,7 @@ import Testing
         return nil
     }
 
-    @Test func keepsEveryByteInExactlyOneState() {
+    @Test func everyByteIsInExactlyOneState() {
         forEachSeed(400) { seed, random in
             let size = Int64.random(in: 1...(6 << 20), using: &random)
             let connections = Int.random(in: 1...16, using: &random)
@@ -177,7 +177,7 @@ import Testing
         #expect(model.assign(0) == nil && model.work.isEmpty, "seed \(seed): nothing is left")
     }
 
-    @Test func adoptsOnlyWhatIsFree() {
+    @Test func adoptsOnlyUnassignedRanges() {
         var scheduler = SegmentScheduler(size: 1000, verifying: [ByteRange(500, 600)])
         #expect(scheduler.adopt(ByteRange(0, 1000), by: 0) == false, "some of it is being verified")
         #expect(scheduler.adopt(ByteRange(5, 5), by: 0) == false)
@@ -192,7 +192,7 @@ import Testing
 
     /// A connection that may have failed loses all of its work to a faster or a new one.
     @Test(arguments: [(3e5, true), (nil, true), (1.5e5, false), (1e5, false)] as [(Double?, Bool)])
-    func takesTheWholeOfASlowOne(mine: Double?, isWhole: Bool) {
+    func takesWholeSegmentOfSlowConnection(mine: Double?, isWhole: Bool) {
         let range = ByteRange(0, 200 << 10)
         var scheduler = SegmentScheduler(size: range.end)
         #expect(scheduler.adopt(range, by: 0) == true)
@@ -203,7 +203,7 @@ import Testing
         #expect((stolen?.range == range) == isWhole)
     }
 
-    @Test func stealsByTimeFromTheOneThatWouldFinishLast() {
+    @Test func stealsFromConnectionThatFinishesLast() {
         let size: Int64 = 60 << 20
         var scheduler = SegmentScheduler(size: size)
         #expect(scheduler.adopt(ByteRange(0, 20 << 20), by: 0) == true)
@@ -233,7 +233,7 @@ import Testing
             (257 << 10, 2e5, 257 << 9),
             (255 << 10, 1e5, 255 << 9), (300 << 10, 1e5, 150 << 10), (1, 0.1, 0), (1, 1, 0),
         ] as [(Int64, Double?, Int64)])
-    func stealsOnlyWhatIsWorthARequest(left: Int64, speed: Double?, taken: Int64) {
+    func stealsOnlyIfWorthARequest(left: Int64, speed: Double?, taken: Int64) {
         var scheduler = SegmentScheduler(size: left)
         #expect(scheduler.adopt(ByteRange(0, left), by: 0) == true)
         scheduler.measured(1, rate: speed ?? 1e6, now: 0)
@@ -248,7 +248,7 @@ import Testing
 
     /// All could finish before a request pays off, so the thief takes as much as is worth a
     /// request.
-    @Test func takesNoLessThanIsWorthARequest() {
+    @Test func stolenRangeIsWorthARequest() {
         let size: Int64 = 1_100_000
         var scheduler = SegmentScheduler(size: size)
         scheduler.roundTrip = 0.1
@@ -263,7 +263,7 @@ import Testing
     }
 
     /// Late connections have a rate of one byte per second; of two bytes, the thief takes one.
-    @Test func neverTakesNothing() {
+    @Test func neverStealsEmptyRange() {
         var scheduler = SegmentScheduler(size: 2)
         #expect(scheduler.adopt(ByteRange(0, 2), by: 0) == true)
         for connection in 0..<2 { scheduler.measured(connection, rate: 1, now: 0) }
@@ -271,7 +271,7 @@ import Testing
         #expect(stolen == .stolen(ByteRange(1, 2), from: 0))
     }
 
-    @Test func handsOutWorkForAFileOfUnknownSize() {
+    @Test func assignsWorkForUnknownSize() {
         var scheduler = SegmentScheduler(size: .max)
         #expect(scheduler.adopt(ByteRange(0, .max), by: 0) == true)
         scheduler.advance(0, to: 12_345)

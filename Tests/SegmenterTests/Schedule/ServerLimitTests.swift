@@ -19,7 +19,7 @@ import Testing
         return serverLimit
     }
 
-    @Test func nothingIsForbiddenBeforeARefusal() {
+    @Test func hasNoLimitBeforeRefusal() {
         var serverLimit = ServerLimit()
         serverLimit.asked(beside: Load(served: 60, asking: 3), now: 1)
         serverLimit.served(Load(served: 64), asked: 1, now: 2)
@@ -29,7 +29,7 @@ import Testing
         #expect(serverLimit.takeNews(now: 100) == nil)
     }
 
-    @Test func aRefusalWhileNothingIsServedIsAFailure() {
+    @Test func refusalWithoutServedRequestsIsFailure() {
         var serverLimit = Self.learned(2)
         for load in [Load(), Load(waiting: 7), Load(asking: 3)] {
             let verdict = serverLimit.refused(
@@ -40,14 +40,14 @@ import Testing
     }
 
     /// Some of the requests that were sent at the same time may still be served.
-    @Test func theFirstRefusalBesideOthersThatAskDoesNotCount() {
+    @Test func firstRefusalBesideUnansweredIsRetried() {
         var serverLimit = ServerLimit()
         let verdict = serverLimit.refused(
             beside: Load(asking: 1), asked: 1, isFirst: true, failure: Self.busy, now: 2)
         #expect(verdict == .again)
     }
 
-    @Test func isLearnedFromTheThirdRefusal() {
+    @Test func limitIsLearnedFromThirdRefusal() {
         var serverLimit = ServerLimit()
         let verdicts = (1...3).map { served in
             serverLimit.refused(
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Occasional failures do not show a limit.
-    @Test func onesServedAboveClearTheSuspicion() {
+    @Test func moreServedRequestsClearSuspicion() {
         var serverLimit = ServerLimit()
         for round in 0..<50 {
             let now = Double(round)
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// Responses that were in flight when the limit was learned belong to it.
-    @Test func theFirstWaveIsCountedWhole() {
+    @Test func countsResponsesInFlight() {
         var serverLimit = Self.learned(1, at: 1)
         serverLimit.served(Load(served: 2), asked: 0.5, now: 1.1)
         serverLimit.served(Load(served: 3), asked: 0.5, now: 1.2)
@@ -89,14 +89,14 @@ import Testing
     }
 
     /// If nothing is active, the delays of failed requests apply.
-    @Test func othersDoNotTakeThePlaceOfOneThatWaits() {
+    @Test func waitingRequestKeepsItsPlace() {
         let serverLimit = Self.learned(1)
         #expect(!serverLimit.allows(beside: Load(waiting: 1), now: 1000))
         #expect(serverLimit.allows(beside: Load(), now: 1))
         #expect(!serverLimit.allows(beside: Load(asking: 1), now: 1000))
     }
 
-    @Test func isTriedEverMoreRarely() {
+    @Test func limitIsTestedLessAndLessOften() {
         var serverLimit = Self.learned(2)
         let full = Load(served: 2)
         var tries: [Double] = []
@@ -117,7 +117,7 @@ import Testing
         #expect((tries.first ?? 0) <= 6)
     }
 
-    @Test func keepsRetryAfter() {
+    @Test func respectsRetryAfter() {
         var serverLimit = Self.learned(2)
         let full = Load(served: 2)
         _ = serverLimit.refused(
@@ -128,7 +128,7 @@ import Testing
     }
 
     /// A response that is served only for a moment had been finished before.
-    @Test func isLiftedByWhatLasts() {
+    @Test func lastingResponseRaisesLimit() {
         var serverLimit = Self.learned(2)
         serverLimit.asked(beside: Load(served: 2), now: 10)
         serverLimit.served(Load(served: 3), asked: 10, now: 10.1)
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// A request is refused after another one was served, so the higher number did not last.
-    @Test func isNotLiftedByWhatDoesNotLast() {
+    @Test func shortResponseDoesNotRaiseLimit() {
         var serverLimit = Self.learned(2)
         serverLimit.asked(beside: Load(served: 2), now: 10)
         serverLimit.served(Load(served: 3), asked: 10, now: 10.1)
@@ -154,7 +154,7 @@ import Testing
         #expect(!serverLimit.allows(beside: Load(served: 2), now: 12))
     }
 
-    @Test func tellsRisesWithoutACause() {
+    @Test func reportsRiseWithoutCause() {
         var serverLimit = Self.learned(2)
         #expect(serverLimit.takeNews(now: 2)?.cause == Self.busy)
         serverLimit.served(Load(served: 3), asked: 9.9, now: 10)
@@ -162,7 +162,7 @@ import Testing
         #expect(serverLimit.takeNews(now: 12) == .init(limit: 3, cause: nil))
     }
 
-    @Test func comesDownAfterTwoRefusalsBelowIt() {
+    @Test func decreasesAfterTwoRefusalsBelowLimit() {
         var serverLimit = Self.learned(5)
         let verdicts = (1...2).map { _ in
             serverLimit.refused(
@@ -172,7 +172,7 @@ import Testing
         #expect(serverLimit.limit == 3)
     }
 
-    @Test func neverGoesUnderOne() {
+    @Test func limitIsAtLeastOne() {
         forEachSeed(200) { seed, random in
             var serverLimit = ServerLimit()
             var now = 0.0
@@ -211,7 +211,7 @@ import Testing
             (.stalled(for: .seconds(1)), false, true), (.stalled(for: .seconds(1)), true, false),
             (.truncated(missing: 1), true, false), (.breach(.bodyTooLong), true, false),
         ] as [(TransferFailure, Bool, Bool)])
-    func knowsHowServersTurnAway(failure: TransferFailure, hadReply: Bool, expected: Bool) {
+    func recognizesRefusals(failure: TransferFailure, hadReply: Bool, expected: Bool) {
         #expect(failure.mayTurnAway(hadReply: hadReply) == expected)
     }
 }

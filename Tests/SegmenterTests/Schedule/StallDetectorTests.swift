@@ -27,7 +27,7 @@ private final class Watch {
         Dictionary(uniqueKeysWithValues: connections.enumerated().map { ($0, $1) })
     }
 
-    @Test func allStallForASecond() {
+    @Test func sendsCanaryAfterOneSecondStall() {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 0.9), .init(quiet: 5)), now: 0) == .nothing)
         #expect(detector.step(all(.init(quiet: 1), .init(quiet: 5)), now: 0.1) == .sendCanary)
@@ -37,7 +37,7 @@ private final class Watch {
         #expect(detector.noticed == nil)
     }
 
-    @Test func aServerThatIsAlwaysSlowDoesNotStall() {
+    @Test func slowServerIsNoStall() {
         let detector = Watch()
         let slow = Connection(quiet: 5.9, isAnswered: false, longestTimeToFirstByte: 1.5)
         #expect(detector.step(all(slow), now: 0) == .nothing)
@@ -46,7 +46,7 @@ private final class Watch {
         #expect(detector.step(all(late), now: 0.1) == .sendCanary)
     }
 
-    @Test func nobodyToWaitFor() {
+    @Test func failedConnectionsAloneAreNoStall() {
         let detector = Watch()
         #expect(detector.step([:], now: 0) == .nothing)
         // Failed connections alone are not a stall.
@@ -76,7 +76,7 @@ private final class Watch {
     }
 
     /// A received byte ends the stall and its canary; a new request does not.
-    @Test func endsByItself() {
+    @Test func receivedByteEndsStall() {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
         let fresh = Connection(quiet: 0, isAnswered: false)
@@ -88,7 +88,7 @@ private final class Watch {
     }
 
     /// The stall continues while all of its connections have failed and wait to retry.
-    @Test func goesOnWhileAllWait() {
+    @Test func stallContinuesWhileAllWaitToRetry() {
         let detector = Watch()
         #expect(detector.step(all(.init(quiet: 1)), now: 0) == .sendCanary)
         #expect(!detector.canaryEnded(.lost, received: 0))
@@ -100,7 +100,7 @@ private final class Watch {
         #expect(detector.noticed == nil)
     }
 
-    @Test func theStalledOneAmongOthersIsRescued() {
+    @Test func stalledConnectionAmongOthersIsRescued() {
         let detector = Watch()
         let flowing = Connection(quiet: 0.1)
         let connecting = Connection(quiet: 3, isAnswered: false, isConnected: false)
@@ -117,14 +117,14 @@ private final class Watch {
     }
 
     /// Connections that have just started do not show a flow.
-    @Test func nobodyIsRescuedWhereNothingFlows() {
+    @Test func noRescueWithoutFlow() {
         let detector = Watch()
         let fresh = Connection(quiet: 0, isAnswered: false)
         #expect(detector.step(all(.init(quiet: 5), fresh), now: 0) == .nothing)
     }
 
     /// A server pauses for a second and a half again and again, and answers every new request.
-    @Test func aServerThatSendsInBurstsKeepsItsConnections() {
+    @Test func burstyServerKeepsConnections() {
         let detector = Watch()
         var replaced = 0
         for tick in 0..<3000 {
@@ -142,7 +142,7 @@ private final class Watch {
     }
 
     /// If canaries are answered and nothing else is, the stall timeout must be reached.
-    @Test func answersWithoutProgressAreNotBelievedForLong() {
+    @Test func canariesWithoutProgressAreIgnoredEventually() {
         let detector = Watch()
         var replaced = 0
         var sent = 0
@@ -168,7 +168,7 @@ private final class Watch {
     ///
     /// There is at most one canary at a time, and none without a stall. No connection that receives
     /// bytes is given up, and every reachable server is found again.
-    @Test func randomOutages() {
+    @Test func rulesHoldInRandomOutages() {
         forEachSeed(300) { seed, random in
             let detector = Watch()
             let count = Int.random(in: 1...8, using: &random)

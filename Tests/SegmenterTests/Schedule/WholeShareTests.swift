@@ -7,7 +7,7 @@ import Testing
 @Suite struct WholeShareTests {
     /// All bytes are assigned at once in equal parts, each of which is one request.
     @Test(arguments: [1, 2, 3, 7, 16])
-    func allIsSharedAtOnce(connections: Int) {
+    func assignsWholeFileInEqualParts(connections: Int) {
         let size: Int64 = 1 << 40
         var scheduler = SegmentScheduler(size: size)
         for index in 0..<connections {
@@ -23,7 +23,7 @@ import Testing
         #expect(scheduler.assign(99, connections: 64, now: 0, maySteal: false) == nil)
     }
 
-    @Test func whatIsWrongIsFetchedAgain() {
+    @Test func returnedRangeIsAssignedAgain() {
         var scheduler = SegmentScheduler(size: 1000)
         let isAdopted = scheduler.adopt(ByteRange(0, 1000), by: 0)
         #expect(isAdopted)

@@ -102,7 +102,7 @@ import Testing
     @Test(
         arguments: [(64 << 20, 8), (64 << 20, 64), (8 << 20, 16), (1 << 20, 8), (256 << 10, 4)]
             as [(Int64, Int)])
-    func everyConnectionHasItsShare(window: Int64, connections: Int) {
+    func everyConnectionGetsWork(window: Int64, connections: Int) {
         var scheduler = SegmentScheduler(size: 1 << 40)
         let offer = OutputWindow(limit: window, size: window, isBehind: false)
         for connection in 0..<connections {
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func takesNoWorkFromOthersForAReaderThatIsBehind() {
+    @Test func stealsInWindowOnlyIfAllowed() {
         var scheduler = SegmentScheduler(size: 1 << 30)
         let offer = OutputWindow(limit: 1 << 20, size: 1 << 20, isBehind: false)
         #expect(scheduler.adopt(ByteRange(0, 1 << 20), by: 0) == true)
@@ -123,7 +123,7 @@ import Testing
         #expect(stolen == .stolen(ByteRange(1 << 19, 1 << 20), from: 0))
     }
 
-    @Test func goesOnFromWhatIsDone() {
+    @Test func continuesFromDoneRanges() {
         var done = RangeSet(ByteRange(0, 1000))
         done.insert(ByteRange(2000, 2500))
         var scheduler = SegmentScheduler(size: 3000, done: done)
