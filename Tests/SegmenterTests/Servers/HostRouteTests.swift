@@ -8,16 +8,16 @@ import Testing
         "http://127.0.0.1:80", "http://[::1]:80", "https://localhost:443",
         "http://a.localhost:8080",
     ])
-    func thisMachineCanAlwaysBeReached(origin: String) async {
+    func loopbackAlwaysHasRoute(origin: String) async {
         #expect(await HostRoute.leads(toOrigin: origin, AccessOptions()))
     }
 
     @Test(arguments: ["name", "", "127.0.0.1:80", "[::1]", "1.2.3.4.5"])
-    func whatIsNoAddressHasNoRoute(text: String) {
+    func invalidAddressHasNoRoute(text: String) {
         #expect(HostRoute.leads(to: text) == nil)
     }
 
-    @Test func anAddressThatIsGivenStandsForTheName() async {
+    @Test func resolveOptionReplacesHostName() async {
         var access = AccessOptions()
         access.resolve = ["nowhere.invalid:80:127.0.0.1"]
         #expect(await HostRoute.leads(toOrigin: "http://nowhere.invalid:80", access))
@@ -37,7 +37,7 @@ import Testing
         ("socks5h://u:p@[fe80::1%25eth0]:9050", "socks5h://[fe80::1]%eth0:9050"),
         ("socks4://192.0.2.7:1", "socks4://192.0.2.7:1"),
     ])
-    func theProxysHostCounts(text: String, origin: String) throws {
+    func routeIsThatOfProxy(text: String, origin: String) throws {
         let found = try #require(
             try proxy {
                 $0.proxy = text
@@ -52,7 +52,7 @@ import Testing
         #expect(mayBe == (origin, false))
     }
 
-    @Test func withoutAProxyThereIsNone() throws {
+    @Test func noProxyYieldsNoProxyOrigin() throws {
         #expect(
             try proxy {
                 $0.proxy = "http://p"

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LoginsTests {
     private let logins = Logins()
 
-    @Test func theFirstLeadsAndTheOthersWait() async {
+    @Test func firstLoginDelaysOthers() async {
         #expect(await logins.turn(at: "a", began: 0) == .first)
         async let one = logins.turn(at: "a", began: 0)
         async let two = logins.turn(at: "a", began: 0)
@@ -18,7 +18,7 @@ import Testing
         #expect(await [one, two] == [.waited, .waited])
     }
 
-    @Test func whoAskedBeforeAsksAgainAndWhoAsksLaterDoesNot() async {
+    @Test func requestsBeforeLoginAreRepeated() async {
         let before = monotonicSeconds()
         #expect(await logins.turn(at: "a", began: before) == .first)
         logins.settle("a")
@@ -26,7 +26,7 @@ import Testing
         #expect(await logins.turn(at: "a", began: monotonicSeconds() + 1) == .later)
     }
 
-    @Test func whoIsCancelledWaitsNoLonger() async {
+    @Test func cancelledLoginStopsWaiting() async {
         #expect(await logins.turn(at: "a", began: 0) == .first)
         let waiting = Task { [logins] in await logins.turn(at: "a", began: 0) }
         await Task.yield()

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func everybodyCountsWhatTheOthersHaveUnderWay() {
+    @Test func loadIsSumOfAllUsers() {
         let book = ServerBook()
         #expect(book.load(of: "a", now: 0) == .init())
         book.join(User(served: 2), as: 1)
@@ -26,13 +26,13 @@ import Testing
         #expect(book.load(of: "a", now: 0) == .init(served: 2, asking: 1))
     }
 
-    @Test func theShortestTimeToConnectIsKept() {
+    @Test func keepsShortestTimeToConnect() {
         let book = ServerBook()
         for seconds in [0.03, 0.01, 0.02] { book.connected(to: "a", in: seconds) }
         #expect(book.roundTrips == ["a": 0.01])
     }
 
-    @Test func whatAnEarlierRunLearnedIsNoNews() {
+    @Test func rememberedLimitIsNotLearned() {
         let book = ServerBook()
         book.limits["a"] = ServerLimit(remembered: 4, now: 0)
         #expect(book.learnedLimits.isEmpty)

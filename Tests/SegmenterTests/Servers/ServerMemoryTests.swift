@@ -13,7 +13,7 @@ struct ServerMemoryTests {
         ServerMemory(path: "\(sandbox.path)/state/segget/servers.json")
     }
 
-    @Test func isThereInTheNextRun() throws {
+    @Test func limitsPersistAcrossRuns() throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = Self.memory(sandbox)
         #expect(memory.limits(now: Self.now) == [:])
@@ -27,7 +27,7 @@ struct ServerMemoryTests {
         #expect(access(memory.path + "~", F_OK) != 0)
     }
 
-    @Test func isForgottenAfterAWeek() throws {
+    @Test func limitsExpireAfterAWeek() throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = Self.memory(sandbox)
         memory.add(["https://a:443": 4], now: Self.now)
@@ -44,7 +44,7 @@ struct ServerMemoryTests {
         "{\"version\":1,\"servers\":{\"a\":{\"limit\":65,\"learned\":1800000000}}}",
         "{\"version\":1,\"servers\":{\"a\":{\"limit\":1e99,\"learned\":1800000000}}}",
     ])
-    func whatIsWrongWithItIsNoError(text: String) throws {
+    func invalidFileIsReplaced(text: String) throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = ServerMemory(path: "\(sandbox.path)/servers.json")
         _ = try sandbox.write("servers.json", text)
@@ -53,7 +53,7 @@ struct ServerMemoryTests {
         #expect(memory.limits(now: Self.now + 3) == ["https://a:443": 4])
     }
 
-    @Test func oneThatNeverEndsWritingIsNotWaitedForForEver() throws {
+    @Test func lockWaitIsBounded() throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = ServerMemory(path: "\(sandbox.path)/servers.json")
         let other = open(sandbox.path, O_RDONLY | O_DIRECTORY)
@@ -64,7 +64,7 @@ struct ServerMemoryTests {
         #expect(memory.add(["https://a:443": 4], now: Self.now))
     }
 
-    @Test func aFolderThatCannotBeMadeIsNoError() {
+    @Test func unwritableFolderIsNoError() {
         let memory = ServerMemory(path: "/dev/null/segget/servers.json")
         #expect(!memory.add(["https://a:443": 4], now: Self.now))
         #expect(memory.limits(now: Self.now) == [:])
@@ -76,7 +76,7 @@ struct ServerMemoryTests {
         (["HOME": "/tmp"], "/tmp/.local/state/segget/servers.json"),
         (["HOME": "/no/such/home"], nil), ([:], nil),
     ])
-    func isWhereTheEnvironmentSays(environment: [String: String], path: String?) {
+    func pathFollowsEnvironment(environment: [String: String], path: String?) {
         #expect(ServerMemory { environment[$0] }?.path == path)
     }
 }

@@ -21,7 +21,7 @@ import Testing
         ValidatorTrust(book).shared(in: identity, at: origin, of: url, now: Self.now + seconds)
     }
 
-    @Test func twoSizesAreEvidence() {
+    @Test func twoSizesShowSharedValidator() {
         let book = ValidatorBook()
         #expect(shared(book, Self.dated(1), of: "f") == [])
         #expect(shared(book, Self.dated(1), of: "g") == [])
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// The size of an encoded body is no evidence, nor is a missing size.
-    @Test func whatHasNoSizeOfItsOwnIsNoEvidence() {
+    @Test func missingOrEncodedSizeIsNoEvidence() {
         let book = ValidatorBook()
         #expect(shared(book, Self.dated(1), of: "f") == [])
         var encoded = Self.dated(2)
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// `HEAD` may state a size that `GET` corrects; later, another size means another version.
-    @Test func aSizeIsCorrectedSoonAfter() {
+    @Test func correctedSizeIsNoEvidence() {
         let book = ValidatorBook()
         #expect(shared(book, Self.dated(1), of: "f") == [])
         #expect(shared(book, Self.dated(2), of: "f", after: 1) == [])
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// The same date on other files is no reason to start over in the middle.
-    @Test func aDownloadTrustsWhatItHasTrusted() {
+    @Test func downloadKeepsTrustedValidator() {
         let book = ValidatorBook()
         let trust = ValidatorTrust(book)
         let file = Self.dated(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(trust.shared(in: file, at: Self.origin, of: "f", now: Self.now) == [])
     }
 
-    @Test func isRememberedForAWeekAcrossSessions() throws {
+    @Test func evidencePersistsForAWeek() throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = ServerMemory(path: "\(sandbox.path)/servers.json")
         #expect(memory.add(["https://a:443": 4], now: Self.now))
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// The file stays small for any number of validators, and keeps those that are evidence.
-    @Test func isBounded() throws {
+    @Test func fileSizeIsBounded() throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = ServerMemory(path: "\(sandbox.path)/servers.json")
         let book = ValidatorBook()
@@ -115,7 +115,7 @@ import Testing
         "00000000000000ff x 1800000000", "00000000000000ff 1 x", "",
         "00000000000000ff 1 1900000000",
     ])
-    func whatIsWrongInTheFileIsNoError(line: String) throws {
+    func invalidLineIsIgnored(line: String) throws {
         let sandbox = try Sandbox("segget-memory")
         let memory = ServerMemory(path: "\(sandbox.path)/servers.json")
         _ = try sandbox.write(

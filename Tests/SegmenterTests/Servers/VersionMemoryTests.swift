@@ -22,7 +22,7 @@ import Testing
         (1, "other", false, false), (7, "refused", false, false), (28, "time", false, false),
         (6, "unknown", false, false), (18, "partial", false, false), (16, "framing", false, false),
     ])
-    func whatLooksLikeARefusal(code: Int, text: String, plain: Bool, secure: Bool) throws {
+    func recognizesRefusedHTTPVersion(code: Int, text: String, plain: Bool, secure: Bool) throws {
         let failure = TransferFailure.network(code: code, message: text)
         #expect(try Self.request("http://h/").mayNeedHTTP2(failure) == plain)
         #expect(try Self.request("https://h/").mayNeedHTTP2(failure) == secure)
@@ -41,7 +41,7 @@ import Testing
 
     private let failure = TransferFailure.network(code: 52, message: "")
 
-    @Test func itIsTriedOnceForAnOrigin() throws {
+    @Test func http2IsTriedOncePerOrigin() throws {
         let memory = VersionMemory()
         let (one, other) = (try Self.request("http://h/"), try Self.request("http://h:81/"))
         #expect(memory.begins(after: failure, of: one))
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// One failure is no reason to use HTTP/2 for a server that is not known to support it.
-    @Test func aFailureIsExplainedByWhatIsKnown() throws {
+    @Test func failureIsExplainedAfterHTTP2Response() throws {
         let memory = VersionMemory()
         let request = try Self.request("https://h/")
         #expect(memory.explains(failure, of: request) == nil)
