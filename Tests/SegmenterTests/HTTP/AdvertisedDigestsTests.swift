@@ -61,7 +61,8 @@ import Testing
             (["x-amz-checksum-sha256": sha256Base64, "x-amz-checksum-type": "composite"], []),
             (["x-amz-checksum-sha256": sha256Base64 + "-12"], []),
             (["x-amz-checksum-crc32": "NSRBwg==-3"], []),
-            // Without a type, the tag of an object in several parts speaks against it.
+            // Without a type, the checksum of an object whose entity tag is one of a multipart
+            // upload is ignored.
             (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f0f-2\""], []),
             (["x-amz-checksum-crc32": crc32Base64, "etag": "W/\"0f0f-12\""], []),
             (["x-amz-checksum-crc32": crc32Base64, "etag": "0f0f-2"], []),
@@ -86,22 +87,22 @@ import Testing
             (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f0f\""], [sha256]),
             (["x-amz-checksum-sha256": sha256Base64, "etag": "\"12\""], [sha256]),
             (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f-2a\""], [sha256]),
-            // What covers something else, or nothing.
+            // Digests of other data, unsupported algorithms, and no digest.
             (["content-digest": "sha-256=:\(sha256Base64):"], []),
             (["x-amz-checksum-crc32c": crc32Base64], []), ([:], []),
-            // The same from several fields counts once.
+            // The same digest in several fields counts once.
             (["digest": "md5=\(Self.md5Base64)", "x-goog-hash": "md5=\(md5Base64)"], [md5]),
         ] as [([String: String], [String])])
-    func areTakenFromEveryKindOfField(fields: [String: String], expected: [String]) {
+    func readsAllKindsOfFields(fields: [String: String], expected: [String]) {
         for status in [200, 206] {
             let found = AdvertisedDigests.all(in: Reply(status: status, fields: fields))
-            // On a 206, Amazon's is that of a part.
+            // In a 206, Amazon's checksum is that of the range.
             let isOfPart = status == 206 && fields.keys.contains { $0.hasPrefix("x-amz") }
             #expect(found.map(\.description).sorted() == (isOfPart ? [] : expected))
         }
     }
 
-    @Test func areNotTakenOfAnObjectStoredInAnotherCoding() {
+    @Test func ignoresDigestsOfStoredCoding() {
         var fields = [
             "x-goog-hash": "md5=\(Self.md5Base64)", "x-goog-stored-content-encoding": "gzip",
         ]
@@ -115,12 +116,12 @@ import Testing
             (200, md5Base64, [md5]), (206, md5Base64, []), (200, " \(md5Base64) ", [md5]),
             (200, "", []), (200, "kAFQmDzST7DWlj99KOF/", []), (200, "nonsense", []),
         ] as [(Int, String, [String])])
-    func includeTheBodysOnlyWhereThatIsTheFile(status: Int, field: String, expected: [String]) {
+    func contentMD5CountsOnlyForWholeFile(status: Int, field: String, expected: [String]) {
         let reply = Reply(status: status, fields: ["content-md5": field])
         #expect(AdvertisedDigests.all(in: reply).map(\.description) == expected)
     }
 
-    @Test func areReadFromFieldsThatTheLoopKeeps() {
+    @Test func loopKeepsAllDigestFields() {
         let read = [
             "repr-digest", "digest", "x-goog-hash", "content-md5", "x-amz-checksum-type",
             "x-amz-checksum-sha256", "x-amz-checksum-sha1", "x-amz-checksum-crc32",
@@ -129,14 +130,15 @@ import Testing
         #expect(Set(read).subtracting(Reply.fieldNames).isEmpty)
     }
 
-    /// `Content-Digest` is about the content: a range with a 206, nothing with `HEAD`.
+    /// `Content-Digest` covers the content: the range in a 206, and nothing in a response to `HEAD`
+    /// (RFC 9530 §2).
     @Test(
         arguments: [
             (200, nil, true), (206, "bytes 0-9/10", true), (206, "bytes 0-8/10", false),
             (206, "bytes 1-9/10", false), (206, "bytes 0-9/*", false), (206, nil, false),
             (200, "bytes 0-9/10", false), (404, nil, false),
         ] as [(Int, String?, Bool)])
-    func contentIsTheFileWhereItIsWhole(status: Int, range: String?, isWhole: Bool) {
+    func contentDigestCountsOnlyForWholeFile(status: Int, range: String?, isWhole: Bool) {
         var reply = Reply(
             status: status, fields: ["content-digest": "sha-256=:\(Self.sha256Base64):"])
         reply.fields["content-range"] = range

@@ -3,9 +3,8 @@ import Testing
 @testable import Segmenter
 
 @Suite struct ContentCodingTests {
-    private static let curls: Set = ["gzip", "x-gzip", "deflate", "br", "zstd"]
+    private static let decodable: Set = ["gzip", "x-gzip", "deflate", "br", "zstd"]
 
-    /// Codings, names, types, and what is done.
     @Test(
         arguments: [
             ("gzip", "a.tar.gz", nil, .saved), ("x-gzip", "a.tgz", nil, .saved),
@@ -15,23 +14,23 @@ import Testing
             ("bzip2", "a.tar.bz2", nil, .saved), ("x-bzip2", "a.bz2", nil, .saved),
             ("xz", "a.tar.xz", "application/x-tar", .saved), ("zstd", "a.tar.zst", nil, .saved),
             ("compress", "a.tar.Z", nil, .saved), ("br", "a.js.br", nil, .saved),
-            // A coding that was put on for the way.
+            // A coding that was applied for the transfer only.
             ("gzip", "text.txt", "text/plain", .decoded), ("gzip", "download", nil, .decoded),
             ("br", "a.tar.gz", nil, .decoded), ("zstd", "a.gz", nil, .decoded),
             ("gzip", "gz", nil, .decoded), ("gzip", ".gz", nil, .decoded),
             ("gzip", "a.gz.txt", nil, .decoded), ("deflate", "a.txt", nil, .decoded),
             ("gzip", "page", "text/gzip", .decoded), ("gzip, br", "a.txt", nil, .decoded),
-            // An archive that is encoded once more: what comes out is the archive.
+            // An archive that is encoded once more: decoding yields the archive.
             ("gzip, gzip", "a.tar.gz", nil, .decoded),
             ("bzip2", "a.txt", nil, .unusable), ("xz", "a.txt", nil, .unusable),
             ("x-unknown", "a.txt", nil, .unusable), ("x-unknown", "a.tar.gz", nil, .unusable),
             ("gzip, x-unknown", "a.txt", nil, .unusable),
         ] as [(String, String, String?, ContentCoding)])
-    func decidesByWhatTheFileIsCalled(
+    func codingFollowsNameAndType(
         coding: String, name: String, type: String?, expected: ContentCoding
     ) {
         #expect(
-            ContentCoding(coding, names: [name], type: type, decodable: Self.curls) == expected)
+            ContentCoding(coding, names: [name], type: type, decodable: Self.decodable) == expected)
     }
 
     @Test(
@@ -41,14 +40,14 @@ import Testing
             ("gzip", "gzip"), ("GZip", "gzip"), (" gzip ", "gzip"), ("aws-chunked,gzip", "gzip"),
             ("gzip,br", "gzip, br"), ("identity, gzip", "gzip"), ("x-new", "x-new"),
         ] as [(String?, String?)])
-    func readsTheField(field: String?, expected: String?) {
+    func parsesContentEncoding(field: String?, expected: String?) {
         #expect(
             Reply(status: 200, fields: ["content-encoding": field].compactMapValues { $0 }).coding
                 == expected)
     }
 
-    /// What Debian's libcurl knows; without zlib it would be of no use.
-    @Test func libcurlDecodesWhatItSays() {
+    /// Debian's libcurl is built with zlib.
+    @Test func libcurlDecodesGzip() {
         #expect(curlCodings.isSuperset(of: ["gzip", "x-gzip"]))
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Cookies as lines: found by their domain, and changed by what replies change.
+/// Tests cookies as lines: how they are found by domain, and changed by responses.
 @Suite struct CookieLinesTests {
     private static func line(_ domain: String, _ name: String, _ value: String) -> String {
         "\(domain)\tFALSE\t/\tFALSE\t0\t\(name)\t\(value)"
@@ -14,7 +14,7 @@ import Testing
         ("sub.a.test", ["a", "dot", "http", "sub"]), ("b.test", []), ("ba.test", []), ("test", []),
         ("", []), (".", []), ("10.0.0.1", ["ip"]), ("0.0.1", []), ("::1", ["six"]),
     ])
-    func aHostFindsItsOwnDomainAndThoseAbove(host: String, names: [String]) {
+    func findsCookiesOfDomainAndParents(host: String, names: [String]) {
         let lines = CookieLines([
             Self.line("a.test", "a", "1"), Self.line(".a.test", "dot", "1"),
             "#HttpOnly_" + Self.line("A.test", "http", "1"), Self.line("sub.a.test", "sub", "1"),
@@ -24,18 +24,18 @@ import Testing
         #expect(found.sorted() == names)
     }
 
-    /// Whoever ends last has the last word on what it changed, and on nothing else.
-    @Test func onlyTheDifferenceCounts() {
+    /// The request that ends last determines the cookies that it has changed, and no others.
+    @Test func recordsOnlyChangedCookies() {
         let (a, b, c) = (
             Self.line("h", "a", "1"), Self.line("h", "b", "1"), Self.line("h", "c", "1")
         )
         var lines = CookieLines([a, b])
-        // One request sees `b` change, one that began at the same time sees `a` go and `c` come.
+        // One request changes `b`. A simultaneous one removes `a` and adds `c`.
         let changed = Self.line("h", "b", "2")
         lines.replace([a, b], by: [a, changed])
         lines.replace([a, b], by: [b, c])
         #expect(Set(lines.lines(for: "h")) == [changed, c])
-        // What nobody has changed stays; the later of two for one cookie is the last.
+        // Unchanged cookies remain. Of two changes of one cookie, the later one counts.
         let first = Self.line("h", "c", "2")
         let second = Self.line("h", "c", "3")
         lines.replace([changed, c], by: [changed, first])
@@ -45,8 +45,8 @@ import Testing
         #expect(lines.lines(for: "h").isEmpty)
     }
 
-    /// A server that sets another one each time fills no memory.
-    @Test func thereIsAnEnd() {
+    /// A server that sets another cookie in each response does not fill the memory.
+    @Test func numberOfCookiesIsBounded() {
         var lines = CookieLines()
         for number in 0..<1000 {
             let before = lines.lines(for: "h")
@@ -57,8 +57,9 @@ import Testing
         #expect(kept.last == Self.line("h", "n999", "1"))
     }
 
-    /// One after the other, requests leave behind exactly what libcurl had in the end.
-    @Test func oneAfterTheOtherNothingIsLost() {
+    /// After successive requests, the cookies are exactly those that libcurl had after the last
+    /// one.
+    @Test func successiveRequestsKeepAllCookies() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         var (lines, model) = (CookieLines(), Set<String>())
@@ -77,8 +78,9 @@ import Testing
         }
     }
 
-    /// Of two that change a cookie at a time, the last one counts, and no other cookie has to go for the first.
-    @Test func aCookieThatOftenChangesPushesNoneOut() {
+    /// Of two simultaneous changes of a cookie, the last one counts, and no other cookie is removed
+    /// for the first.
+    @Test func frequentChangesEvictNoCookie() {
         var lines = CookieLines()
         let login = Self.line("h", "login", "1")
         lines.replace([], by: [login])
@@ -88,8 +90,9 @@ import Testing
         #expect(lines.lines(for: "h") == [login, Self.line("h", "n", "999")])
     }
 
-    /// What https has set, http does not see; the other way round it does, until https takes it back.
-    @Test func nothingGoesFromHTTPSToHTTP() throws {
+    /// Requests over http do not send cookies that were set over https. Requests over https send
+    /// those that were set over http, until a response over https removes them.
+    @Test func secureCookiesAreNotSentOverHTTP() throws {
         let memory = CookieMemory()
         let (safe, plain) = (Self.line("h", "a", "1"), Self.line("h", "b", "1"))
         let secure = try #require(WebURL("https://h/"))
@@ -105,8 +108,9 @@ import Testing
         #expect(memory.lines(for: open, file: file).isEmpty)
     }
 
-    /// Downloads share where user, headers, cookies and the rest are the same, and mirrors never.
-    @Test func whoAsksOtherwiseHasAnotherJar() throws {
+    /// Downloads share cookies if their access options, headers and CA certificate are the same.
+    /// Mirrors never share them.
+    @Test func differentOptionsHaveSeparateCookies() throws {
         let jars = CookieJars()
         let url = try #require(WebURL("http://h/"))
         let (same, referred) = (DownloadOptions(), DownloadOptions())
@@ -124,12 +128,12 @@ import Testing
         for (index, one) in seen.enumerated() {
             #expect(!seen[..<index].contains { $0 === one }, "\(index)")
         }
-        // The user of a URL is a user, too.
+        // A user in the URL counts like one in the options.
         #expect(jars.cookies(of: same, WebURL("http://me:1@h/")) === seen[2])
     }
 
-    /// Both sides of a redirect from https to http are kept apart.
-    @Test func aDowngradeIsAnotherWorld() throws {
+    /// Cookies from before a redirect from https to http are separate from those after it.
+    @Test func downgradeSeparatesCookies() throws {
         let memory = CookieMemory()
         let (safe, unsafe) = (Self.line("h", "a", "1"), Self.line("h", "b", "1"))
         let file = CookieLines([Self.line("h", "f", "1")])
@@ -145,12 +149,12 @@ import Testing
         #expect(memory.lines(for: back, file: file) == start + [unsafe])
     }
 
-    /// The host is the one that libcurl puts into a cookie.
+    /// The host is written as in libcurl's cookies.
     @Test(arguments: [
         ("http://h/", "h"), ("https://H.:8443/x", "h"), ("http://[::1]:80/", "::1"),
         ("http://[fe80::1%25eth0]/", "fe80::1"), ("http://10.1/", "10.0.0.1"),
     ])
-    func hostsAreNamedAsInCookies(url: String, domain: String) throws {
+    func findsCookiesByNormalizedHost(url: String, domain: String) throws {
         let file = CookieLines([Self.line(domain, "a", "1"), Self.line("other", "b", "1")])
         let url = try #require(WebURL(url))
         #expect(CookieMemory().lines(for: url, file: file) == [Self.line(domain, "a", "1")])

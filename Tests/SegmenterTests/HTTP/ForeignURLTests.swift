@@ -19,14 +19,14 @@ import Testing
             ("not a url", nil), ("//h/f", nil), ("http://[::1/", nil), ("://x", nil),
             ("1ftp://x", nil), ("a b://x", nil), ("ü://x", nil), ("/", .localFile),
         ] as [(String, ForeignURL?)])
-    func tellsWhatItIs(text: String, kind: ForeignURL?) {
+    func recognizesKind(text: String, kind: ForeignURL?) {
         #expect(ForeignURL(text, isFile: { _ in false }) == kind)
     }
 
-    @Test func aFileThatIsThereIsOne() {
+    @Test func existingFileIsLocalFile() {
         #expect(ForeignURL("list.txt", isFile: { $0 == "list.txt" }) == .localFile)
         #expect(ForeignURL("lists.txt", isFile: { $0 == "list.txt" }) == nil)
-        // With a scheme it is no path.
+        // A text with a scheme is not a path.
         #expect(ForeignURL("http://h/", isFile: { _ in true }) == nil)
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-/// URLs as people and other programs give them.
+/// Tests URLs as people and other programs write them.
 @Suite struct GivenURLTests {
     @Test(
         arguments: [
@@ -11,7 +11,7 @@ import Testing
             ("https://me@corp.example@example.org/f", "me@corp.example", nil),
             ("me@corp.example:hush@example.org/f", "me@corp.example", "hush"),
         ] as [(String, String, String?)])
-    func theLastAtSignDivides(text: String, user: String, password: String?) throws {
+    func lastAtSignEndsCredentials(text: String, user: String, password: String?) throws {
         let url = try #require(WebURL(text))
         #expect(url.origin.hasSuffix("://example.org:\(url.isSecure ? 443 : 80)"))
         #expect(url.credentials == .init(user: user, password: password))
@@ -20,8 +20,8 @@ import Testing
         #expect(proxyOrigin(text)?.contains("//example.org:") == true)
     }
 
-    /// Neither in the path nor behind a backslash it is one of the user's.
-    @Test func otherAtSignsStay() throws {
+    /// An at sign in the path, or after a backslash, does not end a user name.
+    @Test func atSignElsewhereIsKept() throws {
         #expect(
             try #require(WebURL("https://example.org/a@b@c")).text == "https://example.org/a@b@c")
         #expect(WebURL("https://example.org\\@evil@example.net/") == nil)
@@ -31,14 +31,14 @@ import Testing
         " https://example.org/f", "https://example.org/f ", "\thttps://example.org/f\r\n",
         "\n https://example.org/f \n",
     ])
-    func blanksAroundAreLeftOut(text: String) throws {
+    func trimsWhitespace(text: String) throws {
         #expect(try #require(WebURL(text)).text == "https://example.org/f")
         #expect(DownloadSession.problem(with: text) == nil)
         #expect(WebAddress(text) == .web(host: "example.org", isSecure: true))
     }
 
     @Test(arguments: ["https://example.org/f\nhttps://example.org/g", " ", "\n"])
-    func whatIsWithinIsRefused(text: String) {
+    func rejectsEmptyAndMultipleLines(text: String) {
         #expect(DownloadSession.problem(with: text) != nil)
     }
 }

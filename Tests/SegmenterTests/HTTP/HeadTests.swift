@@ -3,9 +3,9 @@ import Testing
 
 @testable import Segmenter
 
-/// What an answer to `HEAD` is good for.
+/// Tests how a response to `HEAD` is used.
 @Suite struct HeadTests {
-    /// Fields of an answer to HEAD, and what is wrong with it.
+    /// Each row has the status code and the header fields of a response to `HEAD`, and its defect.
     @Test(
         arguments: [
             (200, ["content-length": "5", "accept-ranges": "bytes"], nil),
@@ -43,7 +43,7 @@ import Testing
             (404, [:], "was answered 404"), (405, [:], "was answered 405"),
             (501, [:], "was answered 501"), (503, [:], "was answered 503"),
         ] as [(Int, [String: String], String?)])
-    func saysWhyAHeadWillNotDo(status: Int, fields: [String: String], problem: String?) {
+    func reportsProblemOfHead(status: Int, fields: [String: String], problem: String?) {
         let reply = Reply(status: status, fields: fields)
         let coding = reply.coding.map {
             ContentCoding($0, names: ["file.bin"], type: nil, decodable: ["gzip"])
@@ -54,8 +54,8 @@ import Testing
     private static let monday = "Mon, 01 Jan 2024 00:00:00 GMT"
     private static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
 
-    /// What `HEAD` alone states is not forgotten, where nothing that `GET` states contradicts it.
-    @Test func whatOnlyHeadTellsIsKept() {
+    /// Validators that only `HEAD` states are kept, unless the response to `GET` contradicts them.
+    @Test func keepsValidatorsThatOnlyHeadStates() {
         let said = RemoteIdentity(
             size: 10, etag: "\"a\"", lastModified: Self.monday, lastModifiedIsStrong: true)
         func remembered(_ got: RemoteIdentity) -> RemoteIdentity {
@@ -66,7 +66,7 @@ import Testing
         let bare = remembered(RemoteIdentity(size: 10))
         #expect(bare.etag == "\"a\"" && bare.lastModified == Self.monday)
         #expect(bare.lastModifiedIsStrong && bare.headOnly == [.etag, .lastModified])
-        // Nothing that `GET` does not state is sent as a condition.
+        // A validator that `GET` does not state is not sent as a condition.
         #expect(bare.ifRange == nil && bare.strongValidator == "\"a\"")
         let tagged = remembered(RemoteIdentity(size: 10, etag: "\"a\""))
         #expect(tagged.lastModified == Self.monday && tagged.headOnly == .lastModified)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LinkExpiryTests {
     @Test(
         arguments: [
-            // S3, signature version 4; also with another case of the names.
+            // S3, signature version 4; the names are case-insensitive.
             ("X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-Signature=a", 1_369_440_000),
             ("x-amz-expires=1&x-amz-date=19700101T000000Z", 1),
             ("X-Goog-Date=20240229T235959Z&X-Goog-Expires=1", 1_709_251_200),
@@ -19,10 +19,10 @@ import Testing
             ("se=2023-11-14T22:13:20.1234567Z&sig=a", 1_700_000_000),
             // nginx.
             ("md5=abc&e=1700000000", 1_700_000_000), ("e=1700000000&st=abc", 1_700_000_000),
-            // The first of several counts.
+            // The earliest of several times counts.
             ("Expires=1700000001&e=1700000000&md5=a", 1_700_000_000),
         ] as [(String, Double)])
-    func readsQueries(query: String, time: Double) throws {
+    func readsExpiryFromQuery(query: String, time: Double) throws {
         let url = try #require(WebURL("https://example.org/f?\(query)#x"))
         #expect(LinkExpiry(url)?.time == time)
     }
@@ -38,12 +38,12 @@ import Testing
         "?X-Amz-Date=20130524T000000Z&X-Amz-Expires=99999999999", "#Expires=1700000000",
         "?=&&=", "?md5=1700000000&e=x",
     ])
-    func isNotMisled(text: String) throws {
+    func otherURLsHaveNoExpiry(text: String) throws {
         let url = try #require(WebURL("https://example.org/Expires=1700000000\(text)"))
         #expect(LinkExpiry(url) == nil)
     }
 
-    @Test func clocksMayDiffer() throws {
+    @Test func toleratesClockSkew() throws {
         let url = try #require(WebURL("http://example.org/?Expires=1700000000"))
         let expiry = try #require(LinkExpiry(url))
         #expect(!expiry.isOver(now: 1_700_000_000 - LinkExpiry.skew - 1))

@@ -2,17 +2,17 @@ import Testing
 
 @testable import Segmenter
 
-/// What a request may reveal, by where it goes and how the way there was.
+/// Tests which credentials and headers a request may send, by its URL and the redirects before it.
 @Suite struct OriginRulesTests {
-    /// What may be revealed.
+    /// The options that a request may use.
     enum Share: CaseIterable {
         /// Everything.
         case all
         /// Everything but the client certificate.
         case sent
-        /// What concerns no origin.
+        /// Only options that are not for one origin.
         case none
-        /// The same, without a netrc file.
+        /// Like `none`, without a netrc file.
         case bare
     }
 
@@ -31,7 +31,7 @@ import Testing
         return options
     }
 
-    /// Each chain begins at the URL of the download.
+    /// Each chain of redirects starts at the URL of the download.
     @Test(arguments: [
         (["https://a.org/"], Share.all, Share.all),
         (["https://a.org/", "/b"], .all, .all),
@@ -47,7 +47,7 @@ import Testing
         (["http://a.org/", "https://b.org/", "http://a.org/"], .all, .all),
         (["http://a.org/", "https://b.org/", "http://b.org/"], .bare, .bare),
     ])
-    func chains(hops: [String], usual: Share, crossing: Share) throws {
+    func permitsOptionsByRedirectChain(hops: [String], usual: Share, crossing: Share) throws {
         let first = try #require(WebURL(hops[0]))
         let last = try #require(
             hops.dropFirst().reduce(first) { here, hop in
@@ -68,8 +68,8 @@ import Testing
         }
     }
 
-    /// What the redirect itself names comes first, and alone.
-    @Test func credentialsOfARedirectComeFirst() throws {
+    /// The user and password in a redirect's URL replace those of the options.
+    @Test func redirectCredentialsReplaceOptions() throws {
         var options = DownloadOptions()
         options.access.bearerToken = "t"
         options.access.crossesOrigins = true
@@ -83,8 +83,8 @@ import Testing
         #expect(access.credentials == .init(user: "u", password: "p"))
     }
 
-    /// The same address by another interface is another machine.
-    @Test func zonesAreTold() throws {
+    /// The same address on another interface may be another machine.
+    @Test func zoneIsPartOfOrigin() throws {
         let first = try #require(WebURL("http://u:p@[fe80::1%25eth0]/f"))
         let other = try #require(WebURL("http://[fe80::1%25eth1]/f", relativeTo: first))
         #expect(first.origin != other.origin)

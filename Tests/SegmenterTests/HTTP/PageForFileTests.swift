@@ -10,7 +10,7 @@ import Testing
         ("vm.qcow2", true), ("x.tar.zst", true), ("page.html", false), ("page.html.gz", false),
         ("data.json", false), ("README", false), ("zip", false), ("x.txt", false), ("", false),
     ])
-    func namesPromise(name: String, isPromise: Bool) {
+    func recognizesBinaryFileNames(name: String, isPromise: Bool) {
         #expect(PageForFile.isPromised(names: [name], type: "text/html") == isPromise)
         #expect(PageForFile.isPromised(names: ["x", name], type: nil) == isPromise)
     }
@@ -19,7 +19,7 @@ import Testing
         ("application/zip", true), ("Application/GZIP; x=y", true),
         ("application/octet-stream", false), ("text/html", false),
     ])
-    func typesPromise(type: String, isPromise: Bool) {
+    func recognizesBinaryTypes(type: String, isPromise: Bool) {
         #expect(PageForFile.isPromised(names: ["x"], type: type) == isPromise)
     }
 
@@ -33,11 +33,11 @@ import Testing
             ("Please log in", "text/plain", false), ("{\"error\":1}", "application/json", false),
             ("", nil, false),
         ] as [(String, String?, Bool)])
-    func pagesAreKnownByTheirStart(start: String, type: String?, isPage: Bool) {
+    func recognizesPagesByFirstBytes(start: String, type: String?, isPage: Bool) {
         #expect(PageForFile.isOne(type: type, start: Array(start.utf8)) == isPage)
     }
 
-    @Test func theTypeDecidesWithoutBytes() {
+    @Test func typeDecidesWithoutBytes() {
         #expect(PageForFile.isOne(type: "text/html", start: nil))
         #expect(!PageForFile.isOne(type: "application/zip", start: nil))
     }

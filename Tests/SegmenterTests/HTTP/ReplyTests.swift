@@ -19,7 +19,7 @@ import Testing
             ),
             ("bytes 9223372036854775806-9223372036854775806/*", ByteRange(.max - 1, .max), nil),
         ] as [(String, ByteRange, Int64?)])
-    func readsWhatIsServed(text: String, range: ByteRange, total: Int64?) {
+    func parsesValidRanges(text: String, range: ByteRange, total: Int64?) {
         let got = ContentRange(text)
         #expect(got?.range == range)
         #expect(got?.total == total)
@@ -39,11 +39,11 @@ import Testing
         "bytes 18446744073709551616-18446744073709551617/*", "bytes ٠-٩/١٠٠",
         "bytes 0-99/100, bytes 0-99/100", "bytes\t0-99/100",
     ])
-    func refusesWhatIsMalformedOrImpossible(text: String) {
+    func rejectsInvalidRanges(text: String) {
         #expect(ContentRange(text) == nil)
     }
 
-    @Test func readsWhatItWouldWrite() {
+    @Test func parsesRandomValidRanges() {
         forEachSeed(2000) { seed, random in
             let first = Int64.random(in: 0..<Int64.max - 2, using: &random)
             let last = Int64.random(in: first..<Int64.max - 1, using: &random)
@@ -61,7 +61,7 @@ import Testing
             ("0x10", nil), ("9223372036854775808", nil), ("99999999999999999999999", nil),
             ("٣", nil),
         ] as [(String, Int64?)])
-    func readsNumbersOfDigitsOnly(text: String, number: Int64?) {
+    func parsesOnlyDigits(text: String, number: Int64?) {
         #expect(Int64(digits: text) == number)
     }
 }
@@ -78,12 +78,12 @@ import Testing
             ("5 5", nil), ("-1", nil), ("+1", nil), ("1.0", nil), ("1e3", nil), ("0x10", nil),
             ("many", nil), ("٣", nil), ("", nil),
         ] as [(String, Int64?)])
-    func believesOneLengthThatAFileCanHave(text: String, length: Int64?) {
+    func acceptsSinglePlausibleContentLength(text: String, length: Int64?) {
         let reply = Reply(status: 200, fields: ["content-length": text])
         #expect(reply.contentLength == length)
         #expect(reply.lengthBreach == (length == nil ? .contentLengthUnusable(text) : nil))
         #expect(Reply(status: 200).lengthBreach == nil)
-        // Chunks have an end of their own.
+        // A chunked body marks its end itself, so the length does not count.
         let chunked = Reply(
             status: 200, fields: ["content-length": text, "transfer-encoding": "Chunked"])
         #expect(chunked.contentLength == nil)
@@ -105,7 +105,7 @@ import Testing
             ("Tue, 02 Jan 2024 00:00:09 GMT", "yesterday-ish", false), ("long ago", date, false),
             (nil, date, false), (nil, nil, false),
         ] as [(String?, String?, Bool)])
-    func trustsADateThatIsASecondOlderThanTheReply(
+    func dateOlderThanResponseIsStrong(
         modified: String?, date: String?, isStrong: Bool
     ) {
         var reply = Reply(status: 200)
@@ -125,12 +125,13 @@ import Testing
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("", nil), ("soon", nil),
         ] as [(String, Int64?)])
-    func readsTheThreeFormsOfDates(text: String, seconds: Int64?) {
+    func parsesThreeDateFormats(text: String, seconds: Int64?) {
         #expect(secondsSince1970(httpDate: text) == seconds)
     }
 
-    /// What is read here is what libcurl's parser makes of it, which gets another spelling.
-    @Test func fixedDatesAreReadAsLibcurlReadsThem() {
+    /// The fast parser and libcurl's return the same time. libcurl's parser gets the date in
+    /// another spelling.
+    @Test func fixedDateParserAgreesWithLibcurl() {
         let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
         forEachSeed(3000) { seed, random in
             func two(_ range: Range<Int>) -> String {
@@ -152,9 +153,9 @@ import Testing
         "Sun, 06 Nov 1994 08:49:60 GMT", "Sun, 06 Nov 1969 08:49:37 GMT",
         "Sun  06 Nov 1994 08:49:37 GMT",
     ])
-    func otherDatesAreLibcurls(text: String) { #expect(secondsSince1970(fixedDate: text) == nil) }
+    func fixedDateParserRejectsOtherFormats(text: String) { #expect(secondsSince1970(fixedDate: text) == nil) }
 
-    @Test func knowsWhatARetryMayMend() {
+    @Test func classifiesStatusCodes() {
         let transient = (400..<600).filter(isTransient)
         let server = (500..<600).filter { $0 != 501 && $0 != 505 }
         #expect(transient == [408, 425, 429] + server)

@@ -2,12 +2,12 @@ import Assembler
 
 @testable import Segmenter
 
-// Parts that pass for the whole file, and codings.
+// Rows about partial responses with status code 200, and about content codings.
 extension ResponseCheckTests {
-    /// A part that is called the whole file: some servers answer a range with 200.
+    /// Partial responses with status code 200, which some servers send for a range.
     static let partsBy200: [Row] = [
         .partial(
-            "the part that was asked for", status: 200,
+            "the requested part", status: 200,
             fields: ["content-range": "bytes 100-199/1000"], is: good),
         .partial(
             "the part, without a length", status: 200,
@@ -20,7 +20,7 @@ extension ResponseCheckTests {
             "another total", status: 200, fields: ["content-range": "bytes 100-199/999"],
             is: .breach(.otherSize(expected: 1000, got: 999))),
         .partial(
-            "less than was asked for", status: 200,
+            "less than requested", status: 200,
             fields: ["content-range": "bytes 100-149/1000", "content-length": "50"],
             is: .breach(.otherRange(asked: asked, got: ByteRange(100, 150)))),
         .partial(
@@ -34,18 +34,18 @@ extension ResponseCheckTests {
             "no total", status: 200, fields: ["content-range": "bytes 100-199/*"],
             is: .breach(.contentRangeUnusable("bytes 100-199/*"))),
         .partial(
-            "what cannot be read", status: 200, fields: ["content-range": "100-199"],
+            "an invalid Content-Range", status: 200, fields: ["content-range": "100-199"],
             is: .breach(.contentRangeUnusable("100-199"))),
         .partial(
             "several ranges", status: 200,
             fields: ["content-type": "multipart/byteranges; boundary=x"],
             is: .breach(.severalRanges)),
         .whole(
-            "a part that nobody asked for",
+            "a part that was not requested",
             fields: ["content-range": "bytes 0-99/1000", "content-length": "100"],
             is: .breach(.otherRange(asked: ByteRange(0, 1000), got: ByteRange(0, 100)))),
         .whole(
-            "all of it, with its range",
+            "the whole file with its range",
             fields: ["content-range": "bytes 0-999/1000", "content-length": "1000"],
             is: .accept(ByteRange(0, 1000))),
     ]
@@ -57,8 +57,8 @@ extension ResponseCheckTests {
         .partial(
             "another coding", coded, fields: ["content-encoding": "br"],
             is: .breach(.contentCoding("br"))),
-        .partial("no coding any more", coded, is: .breach(.contentCoding("identity"))),
-        .partial("what means nothing", fields: ["content-encoding": "utf-8, none"], is: good),
+        .partial("no coding", coded, is: .breach(.contentCoding("identity"))),
+        .partial("values that are no coding", fields: ["content-encoding": "utf-8, none"], is: good),
         Row(
             name: "200: decoded", identity: decoded, asked: nil, sentIfRange: false,
             isDecoded: true, status: 200,
@@ -67,14 +67,14 @@ extension ResponseCheckTests {
                 "last-modified": tuesday,
             ], expected: .accept(nil)),
         Row(
-            name: "200: decoded, and not encoded any more", identity: decoded, asked: nil,
+            name: "200: decoded before, not encoded", identity: decoded, asked: nil,
             sentIfRange: false, isDecoded: true, status: 200, fields: ["content-length": "70"],
             expected: .breach(.contentCoding("identity"))),
     ]
 }
 
 extension RemoteIdentity {
-    /// This identity with a change, for one-liners.
+    /// Returns a changed copy of this identity.
     func with(_ change: (inout RemoteIdentity) -> Void) -> RemoteIdentity {
         var copy = self
         change(&copy)

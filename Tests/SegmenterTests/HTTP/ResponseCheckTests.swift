@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Judging a reply, as a table.
+/// Tests the check of a response's head, as a table.
 @Suite struct ResponseCheckTests {
     static let monday = "Mon, 01 Jan 2024 00:00:00 GMT"
     static let tuesday = "Tue, 02 Jan 2024 00:00:00 GMT"
@@ -24,7 +24,7 @@ import Testing
     static let bare = RemoteIdentity(size: 1000)
     static let unsized = RemoteIdentity(size: nil, etag: "\"a\"")
 
-    /// One row: a request, a reply, and the verdict.
+    /// A row of the table: a request, its response, and the expected verdict.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var identity = tagged
@@ -33,7 +33,7 @@ import Testing
         var vouched: Set<String> = []
         var isDecoded = false
         var status = 206
-        /// `nil` leaves a field out.
+        /// The header fields that differ; `nil` removes a field.
         var fields: [String: String?] = [:]
         var expected: ResponseCheck.Verdict
         var testDescription: String { name }
@@ -48,7 +48,7 @@ import Testing
             return Reply(status: status, fields: all.compactMapValues { $0 })
         }
 
-        /// A row about a 206 to a request for 100..<200.
+        /// Returns a row about a 206 to a request for 100..<200.
         static func partial(
             _ name: String, _ identity: RemoteIdentity = tagged, ifRange: Bool = true,
             vouched: Set<String> = [], status: Int = 206,
@@ -59,7 +59,7 @@ import Testing
                 vouched: vouched, status: status, fields: fields, expected: expected)
         }
 
-        /// A row about a 200 to a request for the whole file.
+        /// Returns a row about a 200 to a request for the whole file, or for `asked`.
         static func whole(
             _ name: String, _ identity: RemoteIdentity = tagged, asked: ByteRange? = nil,
             fields: [String: String?] = [:], is expected: ResponseCheck.Verdict
@@ -73,17 +73,17 @@ import Testing
     static let good = ResponseCheck.Verdict.accept(asked)
 
     static let ranges: [Row] = [
-        .partial("as asked", is: good),
+        .partial("the requested range", is: good),
         .partial("without a length", fields: ["content-length": nil], is: good),
         .partial(
-            "shorter than asked",
+            "shorter than requested",
             fields: ["content-range": "bytes 100-149/1000", "content-length": "50"],
             is: .accept(ByteRange(100, 150))),
         .partial(
             "one byte", fields: ["content-range": "bytes 100-100/1000", "content-length": "1"],
             is: .accept(ByteRange(100, 101))),
         .partial(
-            "longer than asked",
+            "longer than requested",
             fields: ["content-range": "bytes 100-200/1000", "content-length": "101"],
             is: .breach(.otherRange(asked: asked, got: ByteRange(100, 201)))),
         .partial(
@@ -119,7 +119,7 @@ import Testing
             fields: ["content-range": nil, "content-type": "multipart/byteranges; boundary=x"],
             is: .breach(.severalRanges)),
         .partial(
-            "several ranges that are called one",
+            "several ranges with a Content-Range",
             fields: ["content-type": "Multipart/ByteRanges"], is: .breach(.severalRanges)),
         .partial(
             "two lengths", fields: ["content-length": "100, 99"],
@@ -139,7 +139,7 @@ import Testing
             "gzip", fields: ["content-encoding": "gzip"], is: .breach(.contentCoding("gzip"))),
         .partial("identity as a coding", fields: ["content-encoding": "Identity"], is: good),
         Row(
-            name: "206 without being asked", asked: nil, sentIfRange: false,
+            name: "206 to a request without a range", asked: nil, sentIfRange: false,
             expected: .breach(.unexpectedStatus(206))),
     ]
 
@@ -150,26 +150,26 @@ import Testing
         .partial(
             "no tag", fields: ["etag": nil], is: .breach(.otherETag(expected: "\"a\"", got: nil))),
         .partial(
-            "a weak tag in place of a strong", fields: ["etag": "W/\"a\""],
+            "a weak tag instead of a strong one", fields: ["etag": "W/\"a\""],
             is: .breach(.otherETag(expected: "\"a\"", got: "W/\"a\""))),
         .partial(
             "a tag with another date", both, fields: ["last-modified": tuesday],
             is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial(
-            "a tag with another date, for which a sample was the same", both,
+            "a tag with another date, for which a sample matched", both,
             vouched: [tuesday], fields: ["last-modified": tuesday], is: good),
         .partial(
             "a tag with a third date", both, vouched: [tuesday],
             fields: ["last-modified": wednesday],
             is: .breach(.otherLastModified(expected: monday, got: wednesday))),
         .partial("a tag without the date", both, is: good),
-        .partial("no tag, where only `HEAD` states it", tagByHead, fields: ["etag": nil], is: good),
+        .partial("no tag if only `HEAD` states one", tagByHead, fields: ["etag": nil], is: good),
         .partial(
-            "another tag, where only `HEAD` states it", tagByHead, fields: ["etag": "\"b\""],
+            "another tag if only `HEAD` states one", tagByHead, fields: ["etag": "\"b\""],
             is: .breach(.otherETag(expected: "\"a\"", got: "\"b\""))),
-        .partial("no date, where only `HEAD` states it", dateByHead, ifRange: false, is: good),
+        .partial("no date if only `HEAD` states one", dateByHead, ifRange: false, is: good),
         .partial(
-            "another date, where only `HEAD` states it", dateByHead, ifRange: false,
+            "another date if only `HEAD` states one", dateByHead, ifRange: false,
             fields: ["last-modified": tuesday],
             is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial("the same weak tag", weak, ifRange: false, fields: ["etag": "W/\"a\""], is: good),
@@ -182,20 +182,20 @@ import Testing
             is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial("no date, compared by the server", dated, is: good),
         .partial(
-            "no date, compared by nobody", dated, ifRange: false,
+            "no date, not compared by the server", dated, ifRange: false,
             is: .breach(.otherLastModified(expected: monday, got: nil))),
         .partial("nothing to compare", bare, ifRange: false, is: good),
         .partial(
-            "a tag where there was none", bare, ifRange: false, fields: ["etag": "\"b\""],
+            "a new tag", bare, ifRange: false, fields: ["etag": "\"b\""],
             is: .breach(.otherETag(expected: nil, got: "\"b\""))),
         .partial(
-            "a date where there was none", bare, ifRange: false, fields: ["last-modified": monday],
+            "a new date", bare, ifRange: false, fields: ["last-modified": monday],
             is: .breach(.otherLastModified(expected: nil, got: monday))),
         .partial(
-            "a strong tag, and a date where there was none", fields: ["last-modified": monday],
+            "the same strong tag with a new date", fields: ["last-modified": monday],
             is: good),
         .partial(
-            "a tag where only a date was", dated,
+            "a new tag with the same date", dated,
             fields: ["etag": "\"b\"", "last-modified": monday],
             is: .breach(.otherETag(expected: nil, got: "\"b\""))),
         .partial(
@@ -204,7 +204,7 @@ import Testing
             is: .breach(.otherLastModified(expected: monday, got: tuesday))),
         .partial("the same weak tag without the date", weakAndDated, ifRange: false, is: good),
         .partial(
-            "the same weak tag, and a date where there was none", weak, ifRange: false,
+            "the same weak tag with a new date", weak, ifRange: false,
             fields: ["etag": "W/\"a\"", "last-modified": monday],
             is: .breach(.otherLastModified(expected: nil, got: monday))),
         .partial(
@@ -218,14 +218,14 @@ import Testing
             "the whole file", fields: ["content-length": "1000"], is: .accept(ByteRange(0, 1000))),
         .whole("the whole file, no length", is: .accept(ByteRange(0, 1000))),
         .whole(
-            "a length that no file has", unsized,
+            "a length beyond Int64", unsized,
             fields: ["content-length": "9223372036854775808"],
             is: .breach(.contentLengthUnusable("9223372036854775808"))),
         .whole(
             "two lengths", fields: ["content-length": "1000, 7"],
             is: .breach(.contentLengthUnusable("1000, 7"))),
         .whole(
-            "a file that is called multipart",
+            "a file of type multipart/byteranges",
             fields: ["content-length": "1000", "content-type": "multipart/byteranges"],
             is: .accept(ByteRange(0, 1000))),
         .whole("unknown size, no length", unsized, is: .accept(nil)),
@@ -262,7 +262,7 @@ import Testing
     ]
 
     @Test(arguments: ranges + validators + wholes + partsBy200 + codings)
-    func decidesByTheHead(row: Row) {
+    func judgesResponseHead(row: Row) {
         let check = ResponseCheck(
             asked: row.asked, identity: row.identity, sentIfRange: row.sentIfRange,
             vouchedDates: row.vouched, isDecoded: row.isDecoded)
@@ -279,10 +279,10 @@ import Testing
             (410, .status(410)), (412, .status(412)), (429, .status(429)), (500, .status(500)),
             (503, .status(503)), (599, .status(599)),
         ] as [(Int, ResponseCheck.Verdict)])
-    func acceptsNoOtherStatus(status: Int, expected: ResponseCheck.Verdict) {
+    func rejectsOtherStatusCodes(status: Int, expected: ResponseCheck.Verdict) {
         for asked in [Self.asked, nil] {
             let check = ResponseCheck(asked: asked, identity: Self.tagged, sentIfRange: true)
-            // However well the fields fit.
+            // The fields match the request.
             let reply = Reply(
                 status: status,
                 fields: [
@@ -298,13 +298,13 @@ import Testing
             ("bytes */1000", .rangeRefused), ("bytes */999", .rangeNotSatisfiable),
             ("bytes */*", .rangeNotSatisfiable), (nil, .rangeNotSatisfiable),
         ] as [(String?, ContractBreach)])
-    func tellsARefusedRangeFromAShorterFile(field: String?, expected: ContractBreach) {
+    func distinguishesRefusedRangeFromShorterFile(field: String?, expected: ContractBreach) {
         let check = ResponseCheck(asked: Self.asked, identity: Self.tagged, sentIfRange: true)
         let reply = Reply(status: 416, fields: field.map { ["content-range": $0] } ?? [:])
         #expect(check.verdict(on: reply) == .breach(expected))
     }
 
-    @Test func tellsAnotherVersionFromABrokenContract() {
+    @Test func distinguishesAnotherVersionFromBreach() {
         let versions: [ContractBreach] = [
             .otherSize(expected: 1, got: 2), .otherETag(expected: "\"a\"", got: nil),
             .otherLastModified(expected: "x", got: nil), .rangeNotSatisfiable,

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RetryAfterTests {
     private static let noon = "Sun, 06 Nov 1994 12:00:00 GMT"
 
-    /// The clock of this machine says 1,000,000,000, years later.
+    /// The local clock is at 1,000,000,000 seconds since 1970, years after the server's.
     @Test(
         arguments: [
             ("120", nil, 120), ("0", nil, nil), ("-5", nil, nil), ("soon", nil, nil),
@@ -15,7 +15,7 @@ import Testing
             ("Sun, 09 Sep 2001 01:46:50 GMT", nil, 10),
             ("Sun, 09 Sep 2001 01:46:50 GMT", "no date", 10),
         ] as [(String, String?, Double?)])
-    func countsADateFromThatOfTheReply(field: String, date: String?, wait: Double?) {
+    func retryAfterDateIsRelativeToResponseDate(field: String, date: String?, wait: Double?) {
         var reply = Reply(status: 503)
         reply.fields["retry-after"] = field
         reply.fields["date"] = date
@@ -29,7 +29,7 @@ import Testing
             ("NTLM, Digest realm=\"x\", nonce=\"n\"", nil), ("Bearer", nil), ("Other", nil),
             ("", nil),
         ] as [(String, [String]?)])
-    func tellsSchemesThatNoPasswordIsFor(field: String, schemes: [String]?) {
+    func listsSchemesWithoutPassword(field: String, schemes: [String]?) {
         var reply = Reply(status: 401)
         reply.fields["www-authenticate"] = field
         #expect(reply.unusableSchemes == schemes)

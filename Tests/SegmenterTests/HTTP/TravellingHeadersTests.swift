@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What of one's own headers another origin gets.
+/// Tests which of the user's headers are sent to another origin.
 @Suite struct TravellingHeadersTests {
     @Test(arguments: [
         "Accept: */*", "accept-language: de", "ACCEPT-CHARSET: utf-8", "User-Agent: netdisk",
@@ -10,7 +10,7 @@ import Testing
         "Upgrade-Insecure-Requests: 1", "Sec-Fetch-Site: none", "sec-ch-ua-platform: \"Linux\"",
         "Save-Data: on",
     ])
-    func howAFileIsWantedTravels(line: String) throws {
+    func negotiationHeadersCrossOrigins(line: String) throws {
         let url = try #require(WebURL("https://b.org/"))
         #expect(TravellingHeaders.lines([line], to: url) == [line])
     }
@@ -24,7 +24,7 @@ import Testing
         "Accept : t",
         " Accept: t", "Accept", "If-Match: \"a\"", "Set-Cookie: a=b", "Cookie2: a", "Referrer: r",
     ])
-    func whoWantsItStays(line: String) throws {
+    func identifyingHeadersStay(line: String) throws {
         let url = try #require(WebURL("https://b.org/"))
         #expect(TravellingHeaders.lines([line], to: url).isEmpty)
     }
@@ -41,7 +41,7 @@ import Testing
         ("android-app://hush/", "https://b.org/", nil), ("", "https://b.org/", nil),
         ("http://[fe80::1%25eth0]/", "https://b.org/", nil), ("https://", "https://b.org/", nil),
     ])
-    func aRefererIsCutToItsOrigin(text: String, url: String, expected: String?) throws {
+    func refererIsReducedToOrigin(text: String, url: String, expected: String?) throws {
         let url = try #require(WebURL(url))
         #expect(TravellingHeaders.referer(text, to: url) == expected)
         #expect(
@@ -49,8 +49,8 @@ import Testing
                 == (expected.map { ["Referer: \($0)"] } ?? []))
     }
 
-    /// Behind a redirect from https to http nobody learns where one comes from, not even over https.
-    @Test func behindADowngradeThereIsNoReferer() throws {
+    /// After a redirect from https to http no `Referer` is sent, not even over https.
+    @Test func downgradeRemovesReferer() throws {
         let first = try #require(WebURL("https://a.org/"))
         let down = try #require(WebURL("http://b.org/", relativeTo: first))
         let back = try #require(WebURL("https://c.org/", relativeTo: down))
@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    /// As a request sends it: all of it at home, the harmless part elsewhere.
-    @Test func requestsCarryWhatTravels() throws {
+    /// A request sends all headers to the first origin, and only harmless ones to others.
+    @Test func requestToOtherOriginSendsHarmlessHeaders() throws {
         var options = DownloadOptions()
         options.headers = ["Accept: image/*", "X-Token: hush"]
         options.access.referer = "https://r.org/page"
