@@ -2,10 +2,10 @@ import Testing
 
 @testable import Segmenter
 
-/// How long a request may take.
+/// Tests the timeouts of a request.
 @Suite struct ConnectingTests {
-    /// A canary is answered soon or not at all, whatever the kernel would wait for.
-    @Test func aCanaryIsWaitedForNoLongerThanItIsGiven() throws {
+    /// A canary's bound is shorter than the user's timeouts.
+    @Test func canaryTimeoutIsBounded() throws {
         let url = try #require(WebURL("http://a.test/"))
         var options = DownloadOptions()
         (options.connectTimeout, options.stallTimeout) = (.seconds(15), .seconds(1))

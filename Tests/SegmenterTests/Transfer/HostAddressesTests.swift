@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         ("http://a.test:80", "a.test", "80"), ("https://x.example:8443", "x.example", "8443"),
     ])
-    func names(origin: String, name: String, port: String) {
+    func parsesOrigin(origin: String, name: String, port: String) {
         let host = NamedHost(origin: origin)
         #expect(host?.name == name)
         #expect(host?.port == port)
@@ -16,11 +16,11 @@ import Testing
         "http://127.0.0.1:80", "https://[::1]:443", "http://[fe80::1]%eth0:80",
         "http://localhost:8080", "http://a.localhost:80",
     ])
-    func addressesHaveNoOthers(origin: String) {
+    func literalAddressesAreNotResolved(origin: String) {
         #expect(NamedHost(origin: origin) == nil)
     }
 
-    @Test func whatIsGivenStandsAlone() throws {
+    @Test func resolveOptionReplacesLookup() throws {
         let host = try #require(NamedHost(origin: "http://a.test:80"))
         #expect(host.given(by: []) == nil)
         #expect(host.given(by: ["b.test:80:1.2.3.4", "a.test:81:1.2.3.4"]) == nil)

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Segmenter
 
-/// Which addresses are private, and what a transfer does with them that must not reach one.
+/// Tests which addresses are private, and that a restricted transfer does not connect to them.
 struct NetworkAddressTests {
     static let privateOnes = [
-        // IPv4: both ends of each range.
+        // IPv4: the first and the last address of each range.
         "0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255",
         "127.0.0.0", "127.0.0.1", "127.255.255.255", "169.254.0.0", "169.254.169.254",
         "169.254.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255",
@@ -33,35 +33,35 @@ struct NetworkAddressTests {
         "2002:808:808::1", "1::ffff:10.0.0.1",
     ]
 
-    @Test(arguments: privateOnes) func isPrivate(text: String) throws {
+    @Test(arguments: privateOnes) func recognizesPrivateAddresses(text: String) throws {
         #expect(try #require(NetworkAddress(text)).isPrivate)
     }
 
-    @Test(arguments: publicOnes) func isPublic(text: String) throws {
+    @Test(arguments: publicOnes) func recognizesPublicAddresses(text: String) throws {
         #expect(try #require(NetworkAddress(text)).isPrivate == false)
     }
 
     @Test(arguments: ["", "localhost", "1.2.3", "fe80::1%lo", "[::1]", "0x7f.1"])
-    func isNoAddress(text: String) {
+    func rejectsInvalidAddresses(text: String) {
         #expect(NetworkAddress(text) == nil)
-        // What cannot be read is not let pass.
+        // An address that cannot be parsed is denied.
         var judge = AddressGuard()
         #expect(!judge.allowsRequest(to: text) && judge.denied != nil)
     }
 
-    @Test func itIsShownInItsUsualForm() {
+    @Test func textIsCanonical() {
         #expect(NetworkAddress("10.0.0.1")?.text == "10.0.0.1")
         #expect(NetworkAddress("0:0::7F00:1")?.text == "::127.0.0.1")
     }
 
-    /// A host with an address that may be used is not refused for another one that may not.
-    @Test func onlyPrivateOnesAreDenied() {
+    /// A host is not refused because of a private address if it also has a public one.
+    @Test func deniesOnlyPrivateAddresses() {
         let (own, other) = (NetworkAddress("10.0.0.1"), NetworkAddress("8.8.8.8"))
         var judge = AddressGuard()
         #expect(!judge.allows(own) && judge.denied == "10.0.0.1")
         #expect(judge.allows(other) && judge.denied == nil)
         #expect(!judge.allows(own) && judge.denied == nil)
-        // But what it is connected to in the end is what counts.
+        // The address of the connection that sends the request decides.
         #expect(!judge.allowsRequest(to: "10.0.0.1") && judge.denied == "10.0.0.1")
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Who owns a body that waits on the wire.
+/// Tests which object owns a transfer that is paused before its body.
 @Suite struct PausedReplyTests {
     private let dropped = Monitor<[Int]>([])
 
@@ -11,25 +11,25 @@ import Testing
         PausedReply(transfer) { [dropped] transfer in dropped.withLock { $0.append(transfer) } }
     }
 
-    @Test func anOwnerThatEndsDropsTheTransferOnce() {
+    @Test func releasingLastOwnerDropsTransferOnce() {
         var owner: PausedReply? = owner(of: 7)
         var other = owner
         owner = nil
-        #expect(dropped.withLock { $0 }.isEmpty, "somebody still holds it")
+        #expect(dropped.withLock { $0 }.isEmpty, "another reference exists")
         _ = other
         other = nil
         #expect(dropped.withLock { $0 } == [7])
     }
 
-    @Test func whatWasTakenIsNotDropped() {
+    @Test func takenTransferIsNotDropped() {
         var owner: PausedReply? = owner(of: 7)
         #expect(owner?.take() == 7)
-        #expect(owner?.take() == nil, "only one may have it")
+        #expect(owner?.take() == nil, "it was taken before")
         owner = nil
         #expect(dropped.withLock { $0 }.isEmpty)
     }
 
-    @Test func whatWasHandedOnIsTheOtherOwners() {
+    @Test func handingOnMovesOwnership() {
         let first = owner(of: 7)
         var second = first.handOn()
         #expect(first.take() == nil)

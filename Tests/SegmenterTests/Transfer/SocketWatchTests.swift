@@ -3,9 +3,9 @@ import Testing
 
 @testable import Segmenter
 
-/// What the kernel says of connections.
+/// Tests the round trips that the kernel reports for connections.
 struct SocketWatchTests {
-    /// A socket of this machine, at a port that the kernel chooses.
+    /// Returns a socket that is bound to 127.0.0.1, at a port that the kernel chooses.
     private static func bound() -> (socket: Int32, port: Int) {
         let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -33,7 +33,7 @@ struct SocketWatchTests {
         }
     }
 
-    @Test func aRoundTripIsThatOfItsConnection() throws {
+    @Test func reportsRoundTripOfConnection() throws {
         let (listener, port) = Self.bound()
         defer { close(listener) }
         #expect(listen(listener, 4) == 0)
@@ -43,7 +43,7 @@ struct SocketWatchTests {
         #expect(Self.connect(client, to: port) == 0)
 
         let watch = SocketWatch()
-        // A descriptor that is no socket any more is among them.
+        // One of the descriptors is not open.
         for socket in [idle, client, 0, 9999] { watch.add(socket) }
         let roundTrip = try #require(watch.roundTrip(from: ownPort, to: "127.0.0.1"))
         #expect(roundTrip > 0 && roundTrip < 60)

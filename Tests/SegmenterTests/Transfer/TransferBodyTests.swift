@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What becomes of the pieces of a body.
+/// Tests how the received parts of a body are written or collected.
 @Suite struct TransferBodyTests {
     private func take(_ count: Int, _ body: inout BodyWriting) -> (Int64, BodyWriting.Outcome) {
         let bytes = [UInt8](repeating: 7, count: count)
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func aReplyIsWrittenToItsEnd() {
+    @Test func writesBodyToItsEnd() {
         let writer = ExtentWriter(samplingAt: 10)
         var body = BodyWriting()
         body.begin(writer, limit: 20, replyEnd: 20)
@@ -25,7 +25,7 @@ import Testing
         #expect(take(1, &body) == (0, .tooLong))
     }
 
-    @Test func whatWasGivenAwayIsNotWritten() {
+    @Test func doesNotWriteBeyondShortenedLimit() {
         let writer = ExtentWriter(samplingAt: 0)
         var body = BodyWriting()
         body.begin(writer, limit: 20, replyEnd: 20)
@@ -37,19 +37,19 @@ import Testing
         #expect(writer.position == 8 && body.isSatisfied && body.missing == 0)
     }
 
-    @Test func itWaitsForRoom() {
+    @Test func waitsForWindow() {
         let writer = ExtentWriter(samplingAt: 0)
         var body = BodyWriting()
-        // What has no end is written for as long as it comes.
+        // A body of unknown length is written as long as bytes arrive.
         body.begin(writer, limit: .max, replyEnd: .max)
         let isEarly = body.allow(upTo: 5)
         #expect(!isEarly)
         #expect(take(6, &body) == (0, .waits))
         #expect(body.waitsForRoom && writer.position == 0)
-        let goesOnForNothing = body.allow(upTo: 5)
-        #expect(!goesOnForNothing && body.waitsForRoom)
-        let goesOn = body.allow(upTo: 6)
-        #expect(goesOn && !body.waitsForRoom)
+        let isEarlyAgain = body.allow(upTo: 5)
+        #expect(!isEarlyAgain && body.waitsForRoom)
+        let mayContinue = body.allow(upTo: 6)
+        #expect(mayContinue && !body.waitsForRoom)
         #expect(take(6, &body) == (6, .written))
         #expect(body.missing == 0)
     }
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func aShortBodyIsKept() {
+    @Test func collectsShortBody() {
         var body = BodyCollecting()
         body.begin(length: 10, most: 100, now: 1)
         #expect(keep(4, &body) == .kept)
@@ -72,7 +72,7 @@ import Testing
         #expect(!body.isLate(1.9) && body.isLate(2))
     }
 
-    @Test func ofAnUnknownLengthThereIsAMost() {
+    @Test func collectedBodyOfUnknownLengthIsBounded() {
         var body = BodyCollecting()
         body.begin(length: nil, most: 10, now: 0)
         #expect(keep(10, &body) == .kept)
@@ -82,7 +82,7 @@ import Testing
         #expect(!body.isLate(1000))
     }
 
-    @Test func aRefusalMayBeAnswered() {
+    @Test func challengeIsReplacedByFinalResponse() {
         var head = ReplyHead()
         let isFinal = head.take(Reply(status: 401))
         #expect(!isFinal)
@@ -94,7 +94,7 @@ import Testing
         #expect(head.reply?.status == 206)
     }
 
-    @Test func headsHaveAMost() {
+    @Test func headSizeIsBounded() {
         var lines = ReplyHead()
         let (few, many) = ((0..<4096).map { _ in lines.count(2) }, lines.count(2))
         #expect(few.allSatisfy { $0 } && !many)

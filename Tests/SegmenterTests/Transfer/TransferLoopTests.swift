@@ -3,9 +3,9 @@ import Testing
 
 @testable import Segmenter
 
-/// The door to the loop thread.
+/// Tests the calls to the loop thread.
 @Suite struct TransferLoopTests {
-    @Test(.timeLimit(.minutes(1))) func whoAsksIsAnsweredUntilTheEnd() async {
+    @Test(.timeLimit(.minutes(1))) func answersUntilShutdown() async {
         let loop = TransferLoop(residents: [])
         #expect(await loop.ask(otherwise: 0) { $0.makeID() } == 1)
         #expect(await loop.ask(otherwise: 0) { $0.makeID() } == 2)
@@ -18,7 +18,7 @@ import Testing
             } == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoIsCancelledHasItsBeginningCancelled() async {
+    @Test(.timeLimit(.minutes(1))) func cancellingTaskCancelsOperation() async {
         let loop = TransferLoop(residents: [])
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
@@ -28,7 +28,8 @@ import Testing
                 beginning.finish()
                 return 7
             } cancel: { _, number in
-                // It may be called twice, when the end of the task comes while this begins.
+                // This closure may be called twice, if the task is cancelled while the operation
+                // begins.
                 held.withLock { $0.take() }?.resume(returning: number)
             }
         }
@@ -38,8 +39,9 @@ import Testing
         loop.shutdown()
     }
 
-    /// What begins may have been given bytes that have come: it is to put them away.
-    @Test(.timeLimit(.minutes(1))) func whatWasCancelledBeforeBeginsAndIsCancelled() async {
+    /// The operation begins although its task is cancelled, because it may own received bytes that
+    /// it has to record.
+    @Test(.timeLimit(.minutes(1))) func operationOfCancelledTaskIsCancelled() async {
         let loop = TransferLoop(residents: [])
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -60,8 +62,8 @@ import Testing
         loop.shutdown()
     }
 
-    /// What lives on the loop goes with it.
-    @Test(.timeLimit(.minutes(1))) func residentsGoWithTheLoop() async {
+    /// Residents are released with the loop.
+    @Test(.timeLimit(.minutes(1))) func loopReleasesResidents() async {
         let loop = TransferLoop()
         let residents = await loop.ask(otherwise: nil) { worker in
             Residents(servers: worker.servers, smallRequests: worker.smallRequests)
@@ -71,7 +73,7 @@ import Testing
         #expect(residents?.areThere == false)
     }
 
-    /// Residents, without keeping them; looked at when their thread has ended.
+    /// Weak references to the residents, read after their thread has ended.
     private final class Residents: @unchecked Sendable {
         private weak var servers: ServerBook?
         private weak var smallRequests: SmallRequests?

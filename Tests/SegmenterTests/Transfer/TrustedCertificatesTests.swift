@@ -14,7 +14,7 @@ import Testing
                 "CURL_CA_BUNDLE"
             ),
         ] as [([String: String], String?, String?, String?)])
-    func areThoseOfTheEnvironment(
+    func followEnvironmentVariables(
         variables: [String: String], file: String?, folder: String?, variable: String?
     ) {
         let trusted = TrustedCertificates { variables[$0] }
