@@ -90,8 +90,10 @@ import Testing
         #expect(lines.lines(for: "h") == [login, Self.line("h", "n", "999")])
     }
 
-    /// Requests over http do not send cookies that were set over https. Requests over https send
-    /// those that were set over http, until a response over https removes them.
+    /// Requests over http do not send cookies that were set over https.
+    ///
+    /// Requests over https send those that were set over http, until a response over https removes
+    /// them.
     @Test func secureCookiesAreNotSentOverHTTP() throws {
         let memory = CookieMemory()
         let (safe, plain) = (Self.line("h", "a", "1"), Self.line("h", "b", "1"))
@@ -109,6 +111,7 @@ import Testing
     }
 
     /// Downloads share cookies if their access options, headers and CA certificate are the same.
+    ///
     /// Mirrors never share them.
     @Test func differentOptionsHaveSeparateCookies() throws {
         let jars = CookieJars()

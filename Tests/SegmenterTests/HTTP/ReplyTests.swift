@@ -129,8 +129,9 @@ import Testing
         #expect(secondsSince1970(httpDate: text) == seconds)
     }
 
-    /// The fast parser and libcurl's return the same time. libcurl's parser gets the date in
-    /// another spelling.
+    /// The fast parser and libcurl's return the same time.
+    ///
+    /// libcurl's parser gets the date in another spelling.
     @Test func fixedDateParserAgreesWithLibcurl() {
         let months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(separator: " ")
         forEachSeed(3000) { seed, random in
@@ -153,7 +154,9 @@ import Testing
         "Sun, 06 Nov 1994 08:49:60 GMT", "Sun, 06 Nov 1969 08:49:37 GMT",
         "Sun  06 Nov 1994 08:49:37 GMT",
     ])
-    func fixedDateParserRejectsOtherFormats(text: String) { #expect(secondsSince1970(fixedDate: text) == nil) }
+    func fixedDateParserRejectsOtherFormats(text: String) {
+        #expect(secondsSince1970(fixedDate: text) == nil)
+    }
 
     @Test func classifiesStatusCodes() {
         let transient = (400..<600).filter(isTransient)

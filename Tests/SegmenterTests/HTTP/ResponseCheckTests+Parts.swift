@@ -58,7 +58,7 @@ extension ResponseCheckTests {
             "another coding", coded, fields: ["content-encoding": "br"],
             is: .breach(.contentCoding("br"))),
         .partial("no coding", coded, is: .breach(.contentCoding("identity"))),
-        .partial("values that are no coding", fields: ["content-encoding": "utf-8, none"], is: good),
+        .partial("values without a coding", fields: ["content-encoding": "utf-8, none"], is: good),
         Row(
             name: "200: decoded", identity: decoded, asked: nil, sentIfRange: false,
             isDecoded: true, status: 200,

@@ -53,7 +53,9 @@ import Testing
         #expect(scheduler.done.count == 8_000_000)
     }
 
-    /// A new connection is slow at first. It steals only bytes that it would receive sooner.
+    /// A new connection is slow at first.
+    ///
+    /// It steals only bytes that it would receive sooner.
     @Test(arguments: [true, false])
     func unconnectedConnectionStealsNothing(isMade: Bool) {
         var scheduler = SegmentScheduler(size: 10_000_000)
