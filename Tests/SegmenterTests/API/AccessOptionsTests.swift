@@ -25,7 +25,9 @@ import Testing
         access { $0.pinnedPublicKey = "/etc/passwd" }, access { $0.cookieFile = "/etc/passwd" },
     ]
 
-    @Test(arguments: good) func accepts(options: AccessOptions) throws { try options.check() }
+    @Test(arguments: good) func acceptsValidOptions(options: AccessOptions) throws {
+        try options.check()
+    }
 
     static let bad: [(AccessOptions, AccessProblem)] = [
         (access { $0.credentials = .init(user: "a:b", password: "") }, .malformed(.credentials)),
@@ -88,7 +90,8 @@ import Testing
         ),
     ]
 
-    @Test(arguments: bad) func refuses(options: AccessOptions, problem: AccessProblem) {
+    @Test(arguments: bad) func rejectsInvalidOptions(options: AccessOptions, problem: AccessProblem)
+    {
         #expect(throws: problem) { try options.check() }
     }
 
@@ -97,13 +100,13 @@ import Testing
         "h:x:127.0.0.1", "h:80:name", "h:80:127.0.0.1,", "h:80:[127.0.0.1]", "h:80:1.2.3",
         "-h:80:127.0.0.1", "+h:80:127.0.0.1", "h h:80:127.0.0.1", "h:80:[::1",
     ])
-    func refusesAddresses(entry: String) {
+    func rejectsInvalidResolveEntries(entry: String) {
         #expect(throws: AccessProblem.malformed(.resolve)) {
             try Self.access { $0.resolve = [entry] }.check()
         }
     }
 
-    // MARK: What goes where
+    // MARK: Options by origin
 
     private func connecting(
         _ url: String, _ change: (inout DownloadOptions) -> Void = { _ in }
@@ -117,7 +120,7 @@ import Testing
         ("https://a.org/other?q", true), ("https://A.org:443/", true), ("http://a.org/f", false),
         ("https://a.org:8443/f", false), ("https://b.a.org/f", false), ("https://b.org/f", false),
     ])
-    func whatIsForOneOriginStaysThere(url: String, isPermitted: Bool) throws {
+    func optionsOfOriginStayThere(url: String, isPermitted: Bool) throws {
         let connecting = try connecting("https://a.org/f") { options in
             options.headers = ["X: y"]
             options.access.credentials = .init(user: "me", password: "x")
@@ -140,7 +143,7 @@ import Testing
         if !isPermitted { #expect(permitted.access == rest && permitted.headers.isEmpty) }
     }
 
-    @Test func credentialsHaveAnOrder() throws {
+    @Test func credentialsFollowPrecedence() throws {
         let own = AccessOptions.Credentials(user: "me", password: "x")
         let named = try connecting("https://u:p@a.org/") { $0.access.credentials = own }
         #expect(named.access.credentials == own)
@@ -148,7 +151,7 @@ import Testing
         #expect(fromURL.access.credentials == .init(user: "u", password: "p"))
         let token = try connecting("https://u:p@a.org/") { $0.access.bearerToken = "t" }
         #expect(token.access.credentials == nil)
-        // What a redirect says itself, it may say, and nothing else.
+        // The user in a redirect's URL is used at that URL.
         let there = try #require(WebURL("https://v:q@b.org/"))
         #expect(named.permitted(for: there).access.credentials?.user == "v")
     }
@@ -159,10 +162,11 @@ import Testing
             ("http://p", "*", false, false),
             ("http://p", "a.org", true, false), ("", nil, false, false),
         ] as [(String, String?, Bool, Bool)])
-    func knowsOfProxies(proxy: String, exceptions: String?, may: Bool, surely: Bool) throws {
+    func knowsWhetherProxyIsUsed(proxy: String, exceptions: String?, may: Bool, surely: Bool) throws
+    {
         let connecting = try connecting("https://a.org/") { options in
             options.access.proxy = proxy
-            // The environment of the tests may have a list of its own.
+            // Independent of the environment variable for exceptions.
             options.access.noProxy = exceptions ?? ""
         }
         let request = try TransferRequest(
@@ -179,7 +183,7 @@ import Testing
         return Exchange(reply: reply)
     }
 
-    @Test func learnsOnceWhoWantsDigest() {
+    @Test func learnsDigestOncePerServer() {
         let memory = DigestMemory()
         #expect(!memory.learn(from: reply(401, digest: false), origin: "a"))
         #expect(!memory.learn(from: reply(200, digest: true), origin: "a"))

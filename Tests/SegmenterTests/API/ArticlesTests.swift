@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Testing
 
-/// The articles about the library show code that is compiled, and that other tests run.
+/// Tests that the code in the articles about the library is compiled; other tests run it.
 @Suite struct ArticlesTests {
-    /// An article, and where its code stands in `Tests/LibraryExamples`.
+    /// An article, and the files in `Tests/LibraryExamples` that have its code.
     struct Article: Sendable, CustomTestStringConvertible {
         let page: String
         let sources: [String]
@@ -32,16 +32,16 @@ import Testing
         ]
 
     @Test(arguments: articles + others)
-    func theCodeOfArticlesIsCompiled(article: Article) throws {
-        let source = Self.words(try article.sources.flatMap(Self.lines))
+    func codeOfArticlesIsCompiled(article: Article) throws {
+        let source = Self.unindented(try article.sources.flatMap(Self.lines))
         let blocks = Self.blocks(try Self.lines(article.page))
         #expect(!blocks.isEmpty)
         for block in blocks where block.first != "// Package.swift" {
-            #expect(source.contains(Self.words(block)), "\(block.joined(separator: "\n"))")
+            #expect(source.contains(Self.unindented(block)), "\(block.joined(separator: "\n"))")
         }
     }
 
-    @Test func theFirstPageNamesEveryArticle() throws {
+    @Test func firstPageLinksAllArticles() throws {
         let page = try Self.lines("Sources/Segmenter/Segmenter.docc/Segmenter.md")
         let folder = Self.root + "/Sources/Segmenter/Segmenter.docc"
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -52,13 +52,14 @@ import Testing
         for name in names { #expect(page.contains("- <doc:\(name.dropLast(3))>")) }
     }
 
-    /// The code of each block in Swift.
+    /// Returns the lines of each block of Swift code.
     private static func blocks(_ lines: [String]) -> [[String]] {
         lines.split { $0 == "```swift" }.dropFirst().map { Array($0.prefix { $0 != "```" }) }
     }
 
-    /// The lines without their indentation, which is another one in a function.
-    private static func words(_ lines: [String]) -> String {
+    /// Returns the lines without their indentation, which differs between an article and a
+    /// function.
+    private static func unindented(_ lines: [String]) -> String {
         lines.map { String($0.drop { $0 == " " }) }.joined(separator: "\n") + "\n"
     }
 

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct ProgressSnapshotTests {
     private let start = DownloadStart(
-        path: "/f", size: 100, resumedBytes: 30, connections: 4, transfer: .segments, identity: "etag")
+        path: "/f", size: 100, resumedBytes: 30, connections: 4, transfer: .segments,
+        identity: "etag")
     private let moment = DownloadProgress(
         phase: .downloading, bytesDone: 40, size: 100, bytesVerifying: 10, bytesReceived: 20,
         bytesPerSecond: 7, connections: 4, map: [8, 3],
@@ -14,13 +15,13 @@ import Testing
         path: "/f", size: 100, crc32: nil, verified: [], bytesReceived: 70, bytesResumed: 30,
         duration: .seconds(3), unchanged: nil)
 
-    @Test func knowsNothingBeforeTheServerAnswers() {
+    @Test func isEmptyBeforeFirstResponse() {
         let now = ProgressSnapshot(began: 5).progress(now: 7)
         #expect(now.phase == .starting && now.bytesDone == 0 && now.size == nil)
         #expect(now.elapsed == .seconds(2))
     }
 
-    @Test func isWhatTheEventsSay() {
+    @Test func followsEvents() {
         var snapshot = ProgressSnapshot(began: 5)
         snapshot.take(.started(start))
         var now = snapshot.progress(now: 6)
@@ -33,7 +34,7 @@ import Testing
         #expect(now == moment)
         snapshot.take(.notice(.limitChanged(to: nil)))
         #expect(snapshot.progress(now: 8).limit == nil)
-        // The part was given up, and nothing is transferred yet.
+        // The download has started over, and nothing is transferred yet.
         snapshot.take(
             .started(
                 DownloadStart(
@@ -45,7 +46,7 @@ import Testing
         #expect(now.connections == 0 && now.bytesPerSecond == 0 && now.bytesReceived == 20)
     }
 
-    @Test func endsWithTheWholeFile() {
+    @Test func finishedDownloadIsComplete() {
         var snapshot = ProgressSnapshot(began: 0)
         snapshot.take(.progress(moment))
         snapshot.take(.finished(file))
@@ -58,7 +59,7 @@ import Testing
         #expect(now.connections == 0 && now.bytesPerSecond == 0)
     }
 
-    @Test func staysWhereAFailureLeftIt() {
+    @Test func failedDownloadKeepsProgress() {
         var snapshot = ProgressSnapshot(began: 0)
         snapshot.take(.progress(moment))
         snapshot.end(now: 3)

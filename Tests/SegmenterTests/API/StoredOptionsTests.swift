@@ -4,10 +4,10 @@ import Testing
 
 @testable import Segmenter
 
-/// Options in a queue: what one version stored, another one reads.
+/// Tests the options that a queue stores, across versions of segget.
 ///
-/// The texts are what this version writes, and are never changed: a new key is added to them, and those
-/// without it move to ``older``.
+/// This version writes these texts.
+/// They are never changed: a new key is added to them, and those without it move to ``older``.
 @Suite struct StoredOptionsTests {
     private static let defaults = """
         {
@@ -69,12 +69,12 @@ import Testing
         }
         """
 
-    /// What a version stored that knew less.
+    /// Options that an older version has stored, with fewer keys.
     private static let older = """
         {"connections": 3, "limits": {"max_size": 5}, "access": {"proxy": "p"}, "files": {}}
         """
 
-    /// What a version stores that knows more.
+    /// Options that a newer version stores, with more keys.
     private static let newer = """
         {
           "connections": 3, "pieces": {"order": ["rarest", 1.5, null, true, 18446744073709551615]},
@@ -84,13 +84,13 @@ import Testing
         }
         """
 
-    @Test func theDefaultsAreStored() throws {
+    @Test func encodesDefaults() throws {
         #expect(try fields(DownloadOptions()) == fields(Self.defaults))
         #expect(try options(Self.defaults) == DownloadOptions())
         #expect(try options("{}") == DownloadOptions())
     }
 
-    @Test func everyOptionIsStored() throws {
+    @Test func encodesEveryOption() throws {
         let options = try options(Self.all)
         #expect(try fields(options) == fields(Self.all))
         #expect(options.connections == .upTo(7))
@@ -98,7 +98,8 @@ import Testing
         #expect(options.files.missingFolders == .madeBelow(["/a", "b"]))
         #expect(options.access.minimumTLS == .tls13)
         #expect(options.areRetriesGiven && options.retries == 4)
-        // No option has its default in this text, so none can be left out of the table.
+        // No option has its default in this text. So the test fails for an option that is not
+        // stored.
         let defaults = DownloadOptions()
         for (mine, other) in [
             (options, defaults) as (Any, Any), (options.access, defaults.access),
@@ -111,7 +112,8 @@ import Testing
         ] {
             let values = Mirror(reflecting: mine).children
             for (one, two) in zip(values, Mirror(reflecting: other).children)
-            // Tickets are those of whoever runs the download, and never stored.
+            // Kerberos tickets belong to the user who runs the download, so `negotiates` is never
+            // stored.
             where !["unknown", "negotiates"].contains(one.label) {
                 #expect("\(one.value)" != "\(two.value)", "\(one.label ?? "")")
             }
@@ -119,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [defaults, all, newer])
-    func defaultsCanBeLeftOut(text: String) throws {
+    func omitsDefaults(text: String) throws {
         let encoder = JSONEncoder()
         encoder.userInfo[.leavesOutDefaults] = true
         let short = try encoder.encode(options(text))
@@ -129,7 +131,7 @@ import Testing
         #expect((text == Self.defaults) == (stored == .fields([:])))
     }
 
-    @Test func aNumberOfRetriesThatWasGivenIsNotLeftOut() throws {
+    @Test func keepsGivenRetriesEqualToDefault() throws {
         var options = DownloadOptions()
         options.retries = DownloadOptions().retries
         let encoder = JSONEncoder()
@@ -137,7 +139,7 @@ import Testing
         #expect(try encoder.encode(options) == Data(#"{"retries":10}"#.utf8))
     }
 
-    @Test func whatAnOlderVersionStoredHasTheDefaultsForTheRest() throws {
+    @Test func missingKeysHaveDefaults() throws {
         var expected = DownloadOptions()
         expected.connections = 3
         expected.limits.maxSize = 5
@@ -145,28 +147,28 @@ import Testing
         #expect(try options(Self.older) == expected)
     }
 
-    @Test func whatANewerVersionStoredIsKept() throws {
+    @Test func keepsUnknownKeys() throws {
         var options = try options(Self.newer)
         #expect(options.connections == 3)
         #expect(options.access.credentials?.user == "u")
         let stored = try fields(options)
         #expect(stored.holds(try fields(Self.newer)))
-        // What this version changes does not cost what it does not know.
+        // Changes of this version keep the unknown values.
         options.limits.maxSize = 1
         options.access.proxy = "p"
         #expect(try fields(options).holds(try fields(Self.newer)))
     }
 
-    /// Another value in its place might be less than was asked for.
+    /// A default instead of the unknown value might be less than the user has requested.
     @Test(arguments: [
         #"{"access": {"minimum_tls": "1.4"}}"#, #"{"connections": "many"}"#,
         #"{"checksum": "sha3:00"}"#, #"{"files": {"missing_folders": "asked"}}"#,
         #"{"files": {"allocation": "punch"}}"#, #"{"limits": {"max_size": "1G"}}"#, "[]",
-    ]) func aValueThatIsNotKnownIsRefused(text: String) {
+    ]) func rejectsUnknownValues(text: String) {
         #expect(throws: DecodingError.self) { try options(text) }
     }
 
-    @Test(arguments: [all, newer]) func secretsCanBeLeftOut(text: String) throws {
+    @Test(arguments: [all, newer]) func omitsSecrets(text: String) throws {
         let options = try options(text)
         let encoder = JSONEncoder()
         #expect(try String(decoding: encoder.encode(options), as: UTF8.self).contains("sesame"))
@@ -179,7 +181,7 @@ import Testing
         #expect(try encoder.encode(options.withoutSecrets).count == data.count)
     }
 
-    @Test func whatIsNoSecretStays() throws {
+    @Test func withoutSecretsKeepsOtherOptions() throws {
         let options = try options(Self.all).withoutSecrets
         #expect(options.headers == ["Accept-Language: de", "User-Agent: x"])
         #expect(options.mirrors == ["https://m/f?q", "http://n/a@b", "u:p/@o"])
@@ -204,7 +206,7 @@ import Testing
 }
 
 extension CodedValue {
-    /// Whether all fields of the other are in this one, and equal, be it beside more.
+    /// Returns whether all fields of `other` are in this value, and equal.
     fileprivate func holds(_ other: CodedValue) -> Bool {
         guard case .fields(let mine) = self, case .fields(let others) = other else {
             return self == other
