@@ -10,8 +10,9 @@ struct BatchEventsTests {
     private static let failure = BatchEvent.Kind.ended(
         .failure(DownloadError(reason: .cancelled, url: "", path: nil, bytesKept: 0)))
 
-    /// A reader who comes late gets every beginning and end, in order, and not all of the rest.
-    @Test func endsAreNeverLost() async {
+    /// A late reader receives each start and each result, in order, but only some of the other
+    /// events.
+    @Test func lateReaderGetsAllResults() async {
         let events = BatchEvents()
         let files = 3000
         for index in 0..<files {
@@ -41,7 +42,7 @@ struct BatchEventsTests {
         #expect((1...BatchEvents.limit).contains(notices))
     }
 
-    @Test func aReaderThatWaitsGetsAllOfIt() async {
+    @Test func waitingReaderGetsAllEvents() async {
         let events = BatchEvents()
         let reader = Task {
             var indices: [Int] = []
@@ -56,7 +57,7 @@ struct BatchEventsTests {
         #expect(await reader.value == Array(0..<100))
     }
 
-    @Test func aReaderThatGoesAwayHoldsNothingUp() async {
+    @Test func cancelledReaderBlocksNothing() async {
         let events = BatchEvents()
         let reader = Task { for await _ in events.stream() {} }
         reader.cancel()
@@ -68,7 +69,7 @@ struct BatchEventsTests {
 
 @Suite(.timeLimit(.minutes(5)))
 struct BatchTurnsTests {
-    @Test func turnsComeInOrderWhateverTheOrderOfAsking() async {
+    @Test func turnsFollowListOrder() async {
         let turns = BatchTurns()
         let order = await withTaskGroup(of: Int.self) { group in
             for index in (0..<50).reversed() {
@@ -87,7 +88,7 @@ struct BatchTurnsTests {
         #expect(order == Array(0..<50))
     }
 
-    @Test func whoHasSettledEarlyIsNotWaitedFor() async {
+    @Test func settledFilesAreSkipped() async {
         let turns = BatchTurns()
         for index in [3, 1, 0, 2, 2, 0] { turns.settle(index) }
         await turns.wait(4)

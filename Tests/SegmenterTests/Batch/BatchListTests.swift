@@ -5,7 +5,7 @@ import Testing
 @Suite struct BatchListTests {
     private func item(_ name: String) -> BatchItem { BatchItem(name, to: .folder(".")) }
 
-    @Test func whatIsAddedStandsAtTheEnd() {
+    @Test func appendsAddedItems() {
         let list = BatchList(2, isOpen: true) { [item("a"), item("b")][$0] }
         #expect(list.count == 2 && !list.ends(after: 2))
         #expect(list.add([item("c"), item("d")]) == 2..<4)
@@ -18,20 +18,20 @@ import Testing
         #expect(list.add([item("f")]) == nil && list.count == 5)
     }
 
-    @Test func mayBeginEmpty() {
+    @Test func startsEmpty() {
         let list = BatchList(0, isOpen: true) { _ in item("none") }
         #expect(list.count == 0 && !list.ends(after: 0))
         #expect(list.add([item("a")]) == 0..<1)
         #expect(list[0].url == "a")
     }
 
-    @Test func takesNothingUnlessItIsOpen() {
+    @Test func closedListRejectsItems() {
         let list = BatchList(1) { _ in item("a") }
         #expect(list.ends(after: 1) && !list.ends(after: 0))
         #expect(list.add([item("b")]) == nil && list.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(5))) func manyMayAddAtATime() async {
+    @Test(.timeLimit(.minutes(5))) func addsItemsConcurrently() async {
         let list = BatchList(1, isOpen: true) { _ in item("first") }
         let places = await withTaskGroup(of: Int?.self) { group in
             for number in 0..<100 {

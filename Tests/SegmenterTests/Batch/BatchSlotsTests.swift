@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct BatchSlotsTests {
-    @Test func whatHasComeMakesRoom() {
+    @Test func parkedFilesFreeSlots() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         for _ in 0..<4 { slots.begin() }
         #expect(!slots.mayStart && !slots.isEmpty)
@@ -20,7 +20,7 @@ struct BatchSlotsTests {
         #expect(slots.isEmpty && slots.hasFailure)
     }
 
-    @Test func whereANumberWasAskedForTheyCount() {
+    @Test func parkedFilesCountWithGivenNumber() {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 { slots.begin() }
         slots.park(0, bytes: 1_000)
@@ -29,8 +29,10 @@ struct BatchSlotsTests {
         #expect(slots.mayStart && slots.hasRoom)
     }
 
-    /// As many as may be under way wait ahead, and go out when others end.
-    @Test func firstRequestsWaitAhead() {
+    /// As many files as may be active can be queued.
+    ///
+    /// Their requests are sent when other files end.
+    @Test func queuesFirstRequests() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         var count = 0
         while slots.hasRoom, count < 100 {
@@ -48,7 +50,7 @@ struct BatchSlotsTests {
         #expect(slots.isEmpty)
     }
 
-    @Test func whereANumberWasAskedForNoneWaitsAhead() {
+    @Test func queuesNothingWithGivenNumber() {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 {
             #expect(slots.hasRoom)
@@ -57,8 +59,8 @@ struct BatchSlotsTests {
         #expect(!slots.hasRoom && slots.start() && slots.start() && !slots.hasRoom)
     }
 
-    /// Whoever begins files hears of requests that wait and could go out.
-    @Test func whatIsStuckIsTold() async {
+    /// `change` returns if a queued request could start.
+    @Test func reportsStuckRequests() async {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         for _ in 0..<8 { slots.queue() }
         for _ in 0..<4 { #expect(slots.start()) }
@@ -71,7 +73,7 @@ struct BatchSlotsTests {
         (0, nil, BatchSlots.mostParked.files), (1 << 20, nil, 4), (1 << 20, 0.02, 4),
         (256 << 10, 0.001, 4),
     ])
-    func whatWaitsIsBounded(bytes: Int, wait: Double?, most: Int) {
+    func parkedFilesAreBounded(bytes: Int, wait: Double?, most: Int) {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         slots.adjust(wait: wait.map { .init(usual: $0, least: $0) })
         var count = 0
@@ -85,7 +87,7 @@ struct BatchSlotsTests {
         #expect(slots.mayStart)
     }
 
-    @Test func changesAreNotMissed() async {
+    @Test func changeIsNotMissed() async {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         slots.begin()
         slots.begin()
@@ -97,8 +99,8 @@ struct BatchSlotsTests {
         #expect(slots.isEmpty)
     }
 
-    /// Whoever begins files hears of those that are added, also while none is under way.
-    @Test func whatIsAddedIsLookedAt() async {
+    /// `change` returns after files were added, even if none is active.
+    @Test func addedFilesEndWaitForChange() async {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         slots.look()
         await slots.change()
@@ -108,9 +110,9 @@ struct BatchSlotsTests {
         #expect(slots.isEmpty)
     }
 
-    /// A list that began empty learns with its first file what was asked for.
+    /// A list that was empty at first gets the number of connections with its first file.
     @Test(arguments: [(ConnectionCount.fixed(1), 4), (3, 12), (60, 48), (.automatic, 48)])
-    func connectionsThatWereAskedForLimitTheWidth(connections: ConnectionCount, most: Int) {
+    func givenConnectionsLimitWidth(connections: ConnectionCount, most: Int) {
         var width = BatchWidth(jobs: nil)
         width.limit(to: connections)
         for _ in 0..<100 { width.adjust() }
@@ -121,31 +123,31 @@ struct BatchSlotsTests {
         #expect(asked.width == 7)
     }
 
-    // MARK: Files without a slot, because their server refuses them
+    // MARK: Files set aside, because their server refuses them
 
     private static let origin = "http://a.test:80"
 
-    /// Has a file give up its slot, and waits until it has.
+    /// Sets a file aside, and waits until its slot is free.
     ///
-    /// - Returns: The task, which ends with a slot.
+    /// - Returns: The task, which ends when the file has a slot again.
     private func stepAside(_ index: Int, _ slots: BatchSlots) async -> Task<Void, Never> {
         let task = Task { await slots.stepAside(index, of: Self.origin, for: 0) }
         while !slots.mayStart { await Task.yield() }
         return task
     }
 
-    @Test func whoStepsAsideGoesOnWhenAnotherOfItsServerEnds() async {
+    @Test func fileSetAsideContinuesAfterSameServersFile() async {
         let slots = BatchSlots(BatchWidth(jobs: 3))
         for _ in 0..<3 { slots.begin() }
         let task = await stepAside(0, slots)
-        // Its slot is another's now, and the end of another server's file changes nothing.
+        // Another file takes the slot. The end of another server's file changes nothing.
         slots.begin()
         #expect(!slots.mayStart)
         slots.end(1, of: "http://b.test:80", isDone: true)
         #expect(slots.mayStart && !slots.isEmpty)
         slots.end(2, of: Self.origin, isDone: true)
         await task.value
-        // It and the file that began in its place are under way.
+        // The file and the one that has taken its slot are active.
         #expect(slots.mayStart)
         slots.begin()
         #expect(!slots.mayStart)
@@ -155,7 +157,7 @@ struct BatchSlotsTests {
         #expect(slots.isEmpty)
     }
 
-    @Test func whoStepsAsideAloneGoesOn() async {
+    @Test func onlyFileSetAsideContinues() async {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         slots.begin()
         await slots.stepAside(0, of: Self.origin, for: 0)
@@ -164,7 +166,7 @@ struct BatchSlotsTests {
         #expect(slots.isEmpty && slots.hasFailure)
     }
 
-    @Test func whoStepsAsideAndIsCancelledReturns() async {
+    @Test func cancelledFileSetAsideReturns() async {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 { slots.begin() }
         let task = await stepAside(0, slots)
