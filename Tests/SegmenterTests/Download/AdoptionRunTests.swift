@@ -4,14 +4,15 @@ import Testing
 @testable import Segmenter
 
 @Suite struct AdoptionRunTests {
-    /// Digest, wish to go on with a sample, full length: what is in the way.
+    /// Each row has whether there is a digest, whether a sample suffices, whether the file has its
+    /// full length, and the expected obstacle.
     @Test(
         arguments: [
             (true, false, false, nil), (true, true, false, nil), (true, false, true, nil),
             (true, true, true, nil), (false, true, false, nil), (false, false, false, .noProof),
             (false, true, true, .onlyDigestTells), (false, false, true, .onlyDigestTells),
         ] as [(Bool, Bool, Bool, AdoptionObstacle?)])
-    func somethingMustDecide(
+    func adoptionNeedsDigestOrSample(
         hasDigest: Bool, sampleSuffices: Bool, isOfFullLength: Bool, expected: AdoptionObstacle?
     ) {
         let obstacle = AdoptionRun.obstacle(
@@ -19,7 +20,7 @@ import Testing
         #expect(obstacle == expected)
     }
 
-    @Test func aPartThatWasTakenOverIsComparedOnce() {
+    @Test func adoptedPartIsComparedOnce() {
         var samples = Samples()
         samples.adopt(generation: "g", decides: false)
         samples.forgetPart()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What is next after each outcome, and that this comes to an end.
+/// Tests the next step after each outcome, and that attempts end.
 @Suite struct AttemptsTests {
     typealias Step = Attempts.Step
     typealias Question = Attempts.Question
@@ -22,10 +22,10 @@ import Testing
             suggestedName: "f", digests: [], probedBy: "GET")
     }
 
-    /// What happens to a download before and at the outcome that is asked about.
+    /// A row of the table: the outcomes of a download's attempts, and the step after the last one.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
-        /// Outcomes, each with the bytes that have come by then.
+        /// The outcomes, each with the bytes of the file that were received until then.
         var outcomes: [(Fetch.Outcome, received: Int64)]
         var file = AttemptsTests.file()
         var isSurplus = false
@@ -49,72 +49,76 @@ import Testing
             name: "a complete file is published", outcomes: [(.complete(size: 9), 9)],
             next: .publish(size: 9, isChecked: false)),
         Row(
-            name: "a complete file without its date is asked about",
+            name: "the date of a complete file without one is requested",
             outcomes: [(.complete(size: 9, isUndated: true), 9)], next: .askForDate),
         Row(
-            name: "one whose date was stated again is published",
+            name: "a complete file with a confirmed date is published",
             outcomes: [(.complete(size: 9, isUndated: true), 9)], isDateConfirmed: true,
             next: .publish(size: 9, isChecked: true)),
-        Row(name: "a stop ends it", outcomes: [(.cancelled, 0)], next: .end(.cancelled)),
         Row(
-            name: "a failure ends it", outcomes: [(.failed(.refused(status: 403)), 0)],
+            name: "cancelling ends the download", outcomes: [(.cancelled, 0)],
+            next: .end(.cancelled)),
+        Row(
+            name: "a final failure ends the download",
+            outcomes: [(.failed(.refused(status: 403)), 0)],
             next: .end(.refused(status: 403))),
         Row(
-            name: "a probe that is contradicted before any byte is a beginning",
+            name: "a contradicted probe before the first byte is repeated as a first contact",
             outcomes: [(.contradictsProbe, 0)],
             next: .find(Question(extent: .firstRange, earlier: .hint, isBeginning: true))),
         Row(
-            name: "a probe that is contradicted later is none",
+            name: "a probe that is contradicted later is repeated",
             outcomes: [(.contradictsProbe, 1)],
             next: .find(Question(extent: .firstRange, earlier: .hint))),
         Row(
-            name: "what may be a part is asked for whole", outcomes: [(.mayBePart, 0)],
+            name: "a possible partial response leads to a request for the whole file",
+            outcomes: [(.mayBePart, 0)],
             next: .find(Question(extent: .whole, earlier: .forgotten))),
         Row(
-            name: "ignored ranges are asked for again", outcomes: [(.rangesIgnored, 0)],
+            name: "ignored ranges are requested again", outcomes: [(.rangesIgnored, 0)],
             next: .find(Question(extent: .firstByte))),
         Row(
-            name: "ranges that are ignored again and again are not asked for any more",
+            name: "ranges are not requested after being ignored repeatedly",
             outcomes: Array(repeating: (.rangesIgnored, 0), count: 4),
             next: .find(Question(extent: .whole))),
         Row(
-            name: "with bytes in between they are",
+            name: "ignored ranges after received bytes are requested again",
             outcomes: [
                 (.rangesIgnored, 0), (.rangesIgnored, 0), (.rangesIgnored, 0), (.rangesIgnored, 1),
             ], next: .find(Question(extent: .firstByte))),
         Row(
-            name: "a change is looked at", outcomes: [(changed, 5)],
+            name: "a change leads to a new probe", outcomes: [(changed, 5)],
             next: .find(Question(extent: .firstRange))),
         Row(
-            name: "a change where ranges have no date is fetched in one reply",
+            name: "a change leads to one response if ranges have no date",
             outcomes: [(.complete(size: 9, isUndated: true), 9), (changed, 9)],
             next: .find(Question(extent: .whole))),
         Row(
-            name: "a stream that broke is asked for after a pause",
+            name: "a broken stream is requested again after a pause",
             outcomes: [(broken(at: 5), 5)], next: paused(1)),
         Row(
-            name: "one that breaks at the same byte is paused for longer",
+            name: "a stream that breaks at the same byte pauses for longer",
             outcomes: [(broken(at: 5), 5), (broken(at: 5), 10)], next: paused(2)),
         Row(
-            name: "one that gets further is not",
+            name: "a stream that breaks at a later byte does not",
             outcomes: [(broken(at: 5), 5), (broken(at: 6), 11)], next: paused(1)),
         Row(
-            name: "one that may be a part is asked for whole again",
+            name: "a broken stream that may be partial is requested whole",
             outcomes: [(.mayBePart, 0), (broken(at: 5), 5)], next: paused(1, .whole)),
         Row(
-            name: "a stream that breaks without progress ends it",
+            name: "a stream that breaks without progress ends the download",
             outcomes: Array(repeating: (broken(at: 5), 5), count: 3),
             next: .end(.transfer(reset, attempts: 3))),
         Row(
-            name: "one request too many does not count",
+            name: "failures over the server's limit do not count",
             outcomes: Array(repeating: (broken(at: 0), 0), count: 9), isSurplus: true,
             next: paused(9)),
         Row(
-            name: "a breach ends it as one",
+            name: "a breach ends the download with its reason",
             outcomes: [(broken(.breach(.bodyTooLong), at: 5), 5)], retries: 0,
             next: .end(.contract(.bodyTooLong))),
         Row(
-            name: "what cannot be decoded is not tried again",
+            name: "an undecodable response is not retried",
             outcomes: [(broken(coded, at: 0), 0)], file: decoded,
             next: .end(.contract(.contentCoding("gzip")))),
     ]
@@ -125,7 +129,7 @@ import Testing
         return file
     }
 
-    @Test(arguments: rows) func whatIsNext(_ row: Row) {
+    @Test(arguments: rows) func nextStepFollowsOutcomes(_ row: Row) {
         var attempts = Attempts()
         var step: Step?
         for (outcome, received) in row.outcomes {
@@ -139,7 +143,7 @@ import Testing
 
     // MARK: Changes
 
-    /// One whose change the server has stated, with what it offered then.
+    /// Returns the settlements after changes, with the server's offer after each of them.
     private func settled(
         _ offers: [RemoteFile], keepsPart: Bool = false, received: [Int64] = []
     ) -> [Attempts.Settlement] {
@@ -154,13 +158,13 @@ import Testing
         }
     }
 
-    @Test func anotherVersionIsFetchedOnce() {
+    @Test func startsOverOnceWithAnotherVersion() {
         let other = Self.file("\"2\"")
         #expect(settled([other, other]) == [.startOver, .end(.remoteChanged(Self.otherTag))])
         #expect(settled([other], keepsPart: true) == [.end(.remoteChanged(Self.otherTag))])
     }
 
-    @Test func aChangeThatIsTakenBackIsNone() {
+    @Test func revokedChangeContinues() {
         let same = Self.file()
         #expect(
             settled(Array(repeating: same, count: 5))
@@ -169,7 +173,7 @@ import Testing
         #expect(moving.allSatisfy { $0 == .goOn })
     }
 
-    @Test func nothingIsSettledWithoutAChange() {
+    @Test func continuesWithoutChange() {
         var attempts = Attempts()
         let settlement = attempts.settle(Self.file().identity, keepsPart: true)
         #expect(settlement == .goOn)
@@ -178,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [("\"1\"", nil), ("\"2\"", StartOverReason.changedMidway)])
-    func whoStartsOverWithTheSameVersionKeepsIt(tag: String, reason: StartOverReason?) {
+    func startOverReportsOnlyAnotherVersion(tag: String, reason: StartOverReason?) {
         var attempts = Attempts()
         _ = attempts.next(
             after: Self.changed, of: Self.file(), received: 0, policy: RetryPolicy(retries: 2))
@@ -188,7 +192,7 @@ import Testing
         #expect(attempts.isRangeless)
     }
 
-    @Test func anotherServerBeginsAnew() {
+    @Test func anotherServerResetsAttempts() {
         var attempts = Attempts()
         let policy = RetryPolicy(retries: 2)
         for _ in 0..<5 {
@@ -202,7 +206,7 @@ import Testing
         #expect(!attempts.isRangeless)
         let settlement = attempts.settle(Self.file("\"2\"").identity, keepsPart: true)
         #expect(settlement == .goOn)
-        #expect(attempts.isDoubted, "what was seen of the file holds for all of its servers")
+        #expect(attempts.isDoubted, "doubts about the file apply to all of its servers")
     }
 
     // MARK: Streams
@@ -212,7 +216,7 @@ import Testing
             (5, file(ranges: false), StartOverReason.streamBroken), (0, file(ranges: false), nil),
             (5, file(), nil), (5, file("\"2\"", ranges: false), nil),
         ] as [(Int64, RemoteFile, StartOverReason?)])
-    func aStreamWithoutRangesStartsOver(
+    func streamWithoutRangesStartsOver(
         reached: Int64, offered: RemoteFile, reason: StartOverReason?
     ) {
         var attempts = Attempts()
@@ -224,10 +228,10 @@ import Testing
         #expect(attempts.startOver == reason)
         attempts.opened(hasStartedOver: reason != nil)
         attempts.take(offered)
-        #expect(attempts.startOver == nil, "once for each break")
+        #expect(attempts.startOver == nil, "only once after each break")
     }
 
-    @Test func ignoredRangesAreToldOnceAndOnlyWhereTheyStayAway() {
+    @Test func reportsLastingIgnoredRangesOnce() {
         var attempts = Attempts()
         let policy = RetryPolicy(retries: 2)
         var reported = [attempts.takeRangesIgnored(Self.file(ranges: false))]
@@ -241,7 +245,7 @@ import Testing
 
     // MARK: Samples
 
-    @Test func aSampleIsOfOnePart() {
+    @Test func sampleBelongsToOnePart() {
         var samples = Samples()
         samples.agree(generation: "g", date: "d")
         #expect(samples.generation == "g" && samples.areNeeded && samples.vouchedDates == ["d"])
@@ -255,7 +259,7 @@ import Testing
         #expect(!attempts.samples.areNeeded && attempts.samples.vouchedDates.isEmpty)
     }
 
-    @Test func datesThatWereVouchedForBeforeAreNoNews() {
+    @Test func onlyNewVouchedDatesNeedSample() {
         var samples = Samples()
         samples.take([])
         #expect(!samples.areNeeded)
@@ -263,11 +267,11 @@ import Testing
         #expect(samples.areNeeded && samples.vouchedDates == ["d"])
     }
 
-    // MARK: The end
+    // MARK: Termination
 
-    /// A server that never lets a byte of the file through, and says anything.
+    /// The server never sends a byte of the file, and its responses are random.
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func withoutAByteOfTheFileItEnds(seed: UInt64) {
+    func endsWithoutReceivedBytes(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let retries = Int.random(in: 0...3, using: &random)
         var attempts = Attempts()
@@ -279,13 +283,13 @@ import Testing
         while true {
             steps += 1
             guard steps <= most else {
-                Issue.record("goes on for ever")
+                Issue.record("the attempts do not end")
                 return
             }
             var outcomes = [Self.changed]
             if file.transfer == .segments {
                 outcomes.append(.rangesIgnored)
-                // What a `GET` has shown contradicts no `HEAD`.
+                // After a `GET` no response contradicts `HEAD`.
                 if !isProven { outcomes.append(.contradictsProbe) }
             } else {
                 outcomes += [Self.broken(at: 0), .mayBePart].prefix(attempts.isRangeless ? 1 : 2)
@@ -298,7 +302,7 @@ import Testing
             case .end: return
             case .find(let next), .pause(_, _, _, let next): question = next
             case .publish, .askForDate:
-                Issue.record("nothing has come")
+                Issue.record("no byte was received")
                 return
             }
             isProven = true

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aChangeIsToBeSaidFourTimes() {
+    @Test func acceptsChangeAfterFourResponses() {
         let reason = StartOverReason.etagChanged(was: "\"1\"", now: "\"2\"")
         let breach = ContractBreach.otherETag(expected: "\"1\"", got: "\"2\"")
         #expect(
@@ -41,16 +41,16 @@ import Testing
                 ])
     }
 
-    @Test func whatHeadAloneSaysIsToBeProven() {
+    @Test func provesOfferOfHeadWithGet() {
         #expect(steps(2, .noRanges, file(ranges: false), isProven: false) == [.prove, .prove])
         #expect(steps(1, .urlChanged, file(), isProven: false) == [.prove])
     }
 
-    @Test func whatAskingAgainCannotChangeIsActedOnAtOnce() {
+    @Test func changedURLIsAcceptedImmediately() {
         #expect(steps(1, .urlChanged, file()) == [.accept])
     }
 
-    @Test func aStreamThatIsNoNewsIsAskedForOnceWithoutAPause() {
+    @Test func knownStreamIsRepeatedOnceWithoutPause() {
         let expected: [Step] = [.askAgain(pause: nil, .wholeFileForRange), .accept]
         #expect(steps(2, .noRanges, file(ranges: false), isOneStream: true) == expected)
         #expect(
@@ -58,15 +58,17 @@ import Testing
                 == [.askAgain(pause: 1, .wholeFileForRange)])
     }
 
-    @Test func aDateThatIsDoubtedIsASamplesToDecide() {
+    @Test func doubtedDateIsLeftToSample() {
         let mine = RemoteIdentity(size: 9, etag: "\"1\"", lastModified: date)
         let offered = file(etag: "\"1\"", lastModified: "Sun, 13 Sep 2020 12:26:41 GMT")
         let reason = StartOverReason.lastModifiedChanged(was: date, now: offered.lastModified)
         #expect(steps(1, reason, offered, begun: mine) == [.accept])
     }
 
-    /// What was trusted when the part was begun, is stated as before, and counts for nothing by now.
-    @Test func aValidatorThatCountsNoMoreIsNotAskedForAgain() {
+    /// The validator was trusted when the part was started.
+    ///
+    /// The server still states it, but it is not trusted any more.
+    @Test func distrustedValidatorIsAcceptedAsLost() {
         let mine = RemoteIdentity(size: 9, lastModified: date, lastModifiedIsStrong: true)
         var offered = file(lastModified: date)
         #expect(steps(1, .noValidator, offered, begun: mine) != [.accept])
@@ -74,7 +76,7 @@ import Testing
         #expect(steps(1, .noValidator, offered, begun: mine) == [.accept])
     }
 
-    @Test func aPageReplacesNoPart() {
+    @Test func pageReplacesNoPart() {
         let reason = StartOverReason.sizeChanged(was: 9, now: 4)
         let page = file(size: 4, ranges: false)
         #expect(

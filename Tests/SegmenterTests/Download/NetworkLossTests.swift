@@ -3,7 +3,7 @@ import Testing
 @testable import Segmenter
 
 @Suite struct NetworkLossTests {
-    /// A wait after so many bytes, as it is over.
+    /// Begins and ends a wait for the network after a number of received bytes.
     private static func wait(
         _ loss: inout NetworkLoss, received: Int64, isNeeded: Bool, at time: Double = 100
     ) {
@@ -12,8 +12,9 @@ import Testing
         loss.end(wait, isNeeded: isNeeded)
     }
 
-    /// What the first canary ends, with nothing between, is the server's doing.
-    @Test func needlessWaitsAreCounted() {
+    /// Waits that the first canary ends, without received bytes between them, show a problem of the
+    /// server.
+    @Test func countsNeedlessWaits() {
         var loss = NetworkLoss(isWaitedFor: true)
         #expect(loss.needless(at: 0) == 0)
         for count in 1...5 {
@@ -27,8 +28,9 @@ import Testing
         #expect(loss.needless(at: 8) == 0)
     }
 
-    /// The time of the loss counts from when nothing came any more, and stays as long as nothing comes.
-    @Test func sinceWhen() {
+    /// The time of the loss is that of the last received byte, and does not change until another
+    /// byte arrives.
+    @Test func lossStartsAtLastReceivedByte() {
         var loss = NetworkLoss(isWaitedFor: true)
         _ = loss.begin(
             .init(boot: 100, monotonic: 90), date: 1_000_000, after: .stalled(for: .seconds(15)),

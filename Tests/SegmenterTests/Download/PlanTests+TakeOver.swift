@@ -2,11 +2,11 @@ import Assembler
 
 @testable import Segmenter
 
-// Where a file that segget has not brought may count.
+// Rows about a file that segget has not downloaded and that may count.
 extension PlanTests {
     static let continuing = job { $0.takesOver = .begun }
     static let continuingChecked = job { ($0.takesOver, $0.checksum) = (.begun, digest) }
-    /// aria2's, with its control file.
+    /// Returns a file of aria2 that has a control file.
     static func controlled(_ size: Int64) -> Plan.StandingFacts {
         var facts = file(size: size)
         facts.controlledSize = 9
@@ -14,7 +14,7 @@ extension PlanTests {
     }
 
     static let crc = Digest(crc32: 1)
-    /// What an earlier run brought from a server that does not state versions.
+    /// A file that an earlier run downloaded from a server without validators.
     static let unversioned: Plan.StandingFacts = {
         var facts = file()
         let header = Manifest.Header(
@@ -22,7 +22,7 @@ extension PlanTests {
         facts.known = FinishedFacts(header: header, size: 9, digests: [digest], extents: [])
         return facts
     }()
-    /// A server that states digests of the whole file.
+    /// Returns the offer of a server that states digests of the whole file.
     static func stating(_ digests: Digest...) -> Plan.Offer {
         var offer = Self.offer()
         offer.digests = digests
@@ -36,13 +36,13 @@ extension PlanTests {
 
     static let takeOvers = [
         Row(
-            name: "a sample of it is the same", job: continuing, sight: .file(file(), nil),
+            name: "a sample matches", job: continuing, sight: .file(file(), nil),
             steps: [
                 .finish, .survey, .probe, .makeFolder, .compareSample,
                 left(.alreadyComplete, isSampled: true),
             ]),
         Row(
-            name: "a sample of it is not, which a HEAD does not decide", job: continuing,
+            name: "a sample differs, after HEAD alone was not enough", job: continuing,
             sight: .file(file(), nil), offers: [offer(isProven: false), offer()],
             isSampleSame: false,
             steps: [
@@ -50,35 +50,35 @@ extension PlanTests {
                 .replace(.otherBytes), .fetch,
             ], mayReplace: true),
         Row(
-            name: "it has another checksum", job: continuingChecked,
+            name: "the file has another checksum", job: continuingChecked,
             sight: .file(file(), content(other)),
             steps: [.finish, .survey, .probe, .makeFolder, .replace(doubt), .fetch],
             mayReplace: true),
         Row(
-            name: "it has the right checksum", job: continuingChecked,
+            name: "the file has the checksum", job: continuingChecked,
             sight: .file(file(), content(digest)),
             steps: [.finish, .survey, left(.alreadyComplete, crc32: 1, [digest])]),
         Row(
-            name: "an earlier run has brought it", job: continuing,
+            name: "an earlier run downloaded the file", job: continuing,
             sight: .file(file("\"1\""), nil),
             steps: [
                 .finish, .survey, .probe, .makeFolder, .checkContent,
                 left(.alreadyComplete, crc32: 1),
             ]),
         Row(
-            name: "an earlier run has brought another version", job: continuing,
+            name: "an earlier run downloaded another version", job: continuing,
             sight: .file(file("\"1\""), nil), offers: [offer("\"2\"")],
             steps: [.finish, .survey, .probe, .makeFolder, .replace(changed), .fetch],
             mayReplace: true),
         Row(
-            name: "an earlier run has brought it, and no version is stated", job: continuing,
+            name: "an earlier run downloaded the file, without validators", job: continuing,
             sight: .file(unversioned, nil), offers: [offer(nil)],
             steps: [
                 .finish, .survey, .probe, .makeFolder, .checkContent, .compareSample,
                 left(.alreadyComplete, isSampled: true),
             ]),
         Row(
-            name: "it is damaged since an earlier run, and no version is stated", job: continuing,
+            name: "the file of an earlier run is damaged, without validators", job: continuing,
             sight: .file(unversioned, nil), offers: [offer(nil)], content: nil,
             steps: [
                 .finish, .survey, .probe, .makeFolder, .checkContent, .replace(.damaged), .fetch,
@@ -103,29 +103,30 @@ extension PlanTests {
             steps: [.finish, .survey, .probe, .makeFolder, .replace(.unproven), .fetch],
             mayReplace: true),
         Row(
-            name: "it is shorter, and a digest decides", job: continuingChecked,
+            name: "the file is shorter, with a checksum", job: continuingChecked,
             sight: .file(file(size: 5), content(other)),
             steps: [.finish, .survey, .probe, .makeFolder, .adopt, .fetch], mayReplace: true),
         Row(
-            name: "it is shorter, and nothing decides", job: continuing,
+            name: "the file is shorter, without a checksum", job: continuing,
             sight: .file(file(size: 5), nil),
             steps: [.finish, .survey, .probe, .makeFolder, .replace(.unproven), .fetch],
             mayReplace: true),
         Row(
-            name: "it is longer", job: continuing, sight: .file(file(size: 10), nil),
+            name: "the file is longer", job: continuing, sight: .file(file(size: 10), nil),
             steps: [.finish, .survey, .probe, .makeFolder, exists()]),
         Row(
-            name: "it is longer, and may be replaced",
+            name: "the file is longer, with overwrite",
             job: job { ($0.takesOver, $0.overwrite) = (.begun, true) },
             sight: .file(file(size: 10), nil),
             steps: [.finish, .survey, .probe, .makeFolder, .replace(nil), .fetch],
             mayReplace: true),
         Row(
-            name: "it is aria2's", job: job { ($0.takesOver, $0.checksum) = (.controlled, digest) },
+            name: "the file has aria2's control file",
+            job: job { ($0.takesOver, $0.checksum) = (.controlled, digest) },
             sight: .file(controlled(9), content(other)),
             steps: [.finish, .survey, .probe, .makeFolder, .adopt, .fetch], mayReplace: true),
         Row(
-            name: "only aria2's counts", job: job { $0.takesOver = .controlled },
+            name: "only files with a control file count", job: job { $0.takesOver = .controlled },
             sight: .file(file(), nil), steps: [.finish, .survey, exists()]),
     ]
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What is to be done about a file: what was asked × what stands there × what the server offers.
+/// Tests the plan for a file: the options × the file at the destination × the server's offer.
 @Suite struct PlanTests {
     typealias Step = Plan.Step
 
@@ -11,7 +11,7 @@ import Testing
     static let digest = Digest(crc32: 1)
     static let other = Digest(crc32: 2)
 
-    /// A file as it is asked for, at a path unless the options or the destination say otherwise.
+    /// Returns a job, with a path as its destination by default.
     static func job(
         to destination: Destination = .file("f"), isRepair: Bool = false,
         _ change: (inout DownloadOptions) -> Void = { _ in }
@@ -38,7 +38,8 @@ import Testing
             fullURL: url, url: url)
     }
 
-    /// A file of 9 bytes, changed at 100, with what an earlier run wrote down about it.
+    /// Returns a file of 9 bytes by default, modified at 1,000,000,100, with the record of an
+    /// earlier run if there is a tag.
     static func file(_ tag: String? = nil, date: String? = nil, size: Int64 = 9)
         -> Plan.StandingFacts
     {
@@ -51,16 +52,16 @@ import Testing
         return Plan.StandingFacts(path: "f", size: size, modified: 1_000_000_100, known: known)
     }
 
-    /// A situation, and the way that is gone in it.
+    /// A row of the table: a situation, and the expected steps.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var job = PlanTests.job()
         var isListed = false
         var sight = Plan.Sight.nothing
         var missingFolder: String?
-        /// What the server offers when it is asked, and asked again.
+        /// The server's offers to the first and later requests.
         var offers = [PlanTests.offer()]
-        /// What it says when it is asked whether the file was modified, and asked again.
+        /// The server's answers to conditional requests.
         var isUnmodified: [Bool] = []
         var isSampleSame = true
         var content: Plan.Content? = Plan.Content(digests: [], crc32: 1)
@@ -89,108 +90,113 @@ import Testing
     static let repair = job(isRepair: true)
     static let doubt = FinishedDoubt.otherDigest(expected: digest, actual: other)
     static let changed = FinishedDoubt.remote(.etagChanged(was: "\"1\"", now: "\"2\""))
-    /// The same tag with two dates.
+    /// Two dates for the same tag.
     static let dates = ("Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 07 Nov 1994 08:49:37 GMT")
     static func content(_ digest: Digest) -> Plan.Content {
         Plan.Content(digests: [digest], crc32: 1)
     }
 
-    /// Where nothing stands.
+    /// Rows about a destination without a file.
     static let beginnings = [
         Row(
-            name: "a name that is given is looked at before anything is asked",
+            name: "a given name is checked before the probe",
             steps: [.finish, .survey, .probe, .makeFolder, .fetch]),
         Row(
-            name: "what a killed run had completed is not wanted", job: job { $0.resume = false },
+            name: "without resuming, nothing of a killed run is finished",
+            job: job { $0.resume = false },
             steps: [.survey, .probe, .makeFolder, .fetch]),
         Row(
-            name: "a name that is suggested is looked at later", job: inFolder,
+            name: "a suggested name is checked after the probe", job: inFolder,
             steps: [.probe, .makeFolder, .chooseName, .finish, .survey, .fetch]),
         Row(
-            name: "so is one that may get a number", job: job { $0.naming.numbersTaken = true },
+            name: "a name that may get a number is checked after the probe",
+            job: job { $0.naming.numbersTaken = true },
             steps: [.probe, .makeFolder, .chooseName, .finish, .survey, .fetch]),
         Row(
-            name: "in a missing folder a name need not be chosen", job: inFolder,
+            name: "no name is chosen in a missing folder", job: inFolder,
             missingFolder: ".", steps: [.probe, .makeFolder, .finish, .survey, .fetch]),
         Row(
-            name: "but by a list", job: inFolder, isListed: true, missingFolder: ".",
+            name: "a list chooses a name even in a missing folder", job: inFolder, isListed: true,
+            missingFolder: ".",
             steps: [.probe, .makeFolder, .chooseName, .finish, .survey, .fetch]),
         Row(
             name: "a stream has no name", job: job(to: .descriptor(1)), steps: [.probe, .fetch]),
         Row(
-            name: "a list's small file comes in one reply", job: inFolder, isListed: true,
+            name: "a list's small file is published from one response", job: inFolder,
+            isListed: true,
             offers: [offer(isWhole: true)],
             steps: [.probe, .publishWhole, .makeFolder, .chooseName, .finish, .survey, .fetch]),
         Row(
-            name: "a small file of none does not", offers: [offer(isWhole: true)],
+            name: "a small file without a list is not", offers: [offer(isWhole: true)],
             steps: [.finish, .survey, .probe, .makeFolder, .fetch]),
     ]
 
-    /// Where a file stands.
+    /// Rows about a file at the destination.
     static let standing = [
         Row(
-            name: "it has the checksum", job: checked, sight: .file(file(), content(digest)),
+            name: "the file has the checksum", job: checked, sight: .file(file(), content(digest)),
             steps: [.finish, .survey, left(.alreadyComplete, crc32: 1, [digest])]),
         Row(
-            name: "it has another", job: checked, sight: .file(file(), content(other)),
+            name: "the file has another checksum", job: checked,
+            sight: .file(file(), content(other)),
             steps: [.finish, .survey, exists(doubt)]),
         Row(
-            name: "it cannot be read", job: checked, sight: .file(file(), nil),
+            name: "the file cannot be read", job: checked, sight: .file(file(), nil),
             steps: [.finish, .survey, exists()]),
         Row(
-            name: "it has another, and may be replaced",
+            name: "the file has another checksum, and may be replaced",
             job: job {
                 $0.checksum = digest
                 $0.files.timestamping = true
             }, sight: .file(file(), content(other)),
             steps: [.finish, .survey, .probe, .makeFolder, .fetch], mayReplace: true),
         Row(
-            name: "it is the server's", sight: .file(file("\"1\""), nil),
+            name: "the file is the server's", sight: .file(file("\"1\""), nil),
             steps: [
                 .finish, .survey, .probe, .makeFolder, .checkContent,
                 left(.alreadyComplete, crc32: 1),
             ]),
         Row(
-            name: "it is the server's, in a folder", job: inFolder,
+            name: "the file is the server's, in a folder", job: inFolder,
             sight: .file(file("\"1\""), nil),
             steps: [
                 .probe, .makeFolder, .chooseName, .finish, .survey, .checkContent,
                 left(.alreadyComplete, crc32: 1),
             ]),
         Row(
-            name: "it is damaged", sight: .file(file("\"1\""), nil), content: nil,
+            name: "the file is damaged", sight: .file(file("\"1\""), nil), content: nil,
             steps: [.finish, .survey, .probe, .makeFolder, .checkContent, exists(.damaged)]),
         Row(
-            name: "the server has another", sight: .file(file("\"1\""), nil),
+            name: "the server has another version", sight: .file(file("\"1\""), nil),
             offers: [offer("\"2\"")],
             steps: [.finish, .survey, .probe, .makeFolder, exists(changed)]),
         Row(
-            name: "HEAD says that it has another, and GET does not",
+            name: "HEAD states another version, and GET does not",
             sight: .file(file("\"1\""), nil), offers: [offer("\"2\"", isProven: false), offer()],
             steps: [
                 .finish, .survey, .probe, .makeFolder, .prove, .checkContent,
                 left(.alreadyComplete, crc32: 1),
             ]),
         Row(
-            name: "HEAD says that it has another, and so does GET",
+            name: "HEAD and GET state another version",
             sight: .file(file("\"1\""), nil),
             offers: [offer("\"2\"", isProven: false), offer("\"2\"")],
             steps: [.finish, .survey, .probe, .makeFolder, .prove, exists(changed)]),
         Row(
-            name: "it has another size than was written down",
+            name: "the size differs from the recorded one",
             sight: .file(file("\"1\"", size: 8), nil),
             steps: [
                 .finish, .survey, .probe, .makeFolder, exists(.resized(was: 9, now: 8)),
             ]),
         Row(
-            name: "only the date differs, and a sample does not",
+            name: "the date differs, and a sample matches",
             sight: .file(file("\"1\"", date: dates.0), nil), offers: [offer(date: dates.1)],
             steps: [
                 .finish, .survey, .probe, .makeFolder, .compareSample, .checkContent,
                 left(.alreadyComplete, crc32: 1, isSampled: true),
             ]),
         Row(
-            name: "the date differs, and so does a sample",
+            name: "the date and a sample differ",
             sight: .file(file("\"1\"", date: dates.0), nil), offers: [offer(date: dates.1)],
             isSampleSame: false,
             steps: [
@@ -199,7 +205,7 @@ import Testing
             ]),
     ]
 
-    /// What an earlier run brought from a server that states no tag.
+    /// A file that an earlier run downloaded from a server without entity tags.
     static let untagged: Plan.StandingFacts = {
         var facts = file()
         let header = Manifest.Header(
@@ -208,19 +214,19 @@ import Testing
         return facts
     }()
 
-    /// Where a file is compared by its time.
+    /// Rows about timestamping.
     static let timestamps = [
         Row(
             name: "not modified since it was downloaded", job: timed,
             sight: .file(file("\"1\""), nil), isUnmodified: [true],
             steps: [.finish, .survey, .askIfModified, left(.notNewer)], mayReplace: true),
         Row(
-            name: "not modified by its date alone, and of another size", job: timed,
+            name: "not modified, compared by date, and of another size", job: timed,
             sight: .file(untagged, nil), offers: [offer(size: 8)], isUnmodified: [true],
             steps: [.finish, .survey, .askIfModified, .probe, .makeFolder, .fetch],
             mayReplace: true),
         Row(
-            name: "not modified, but perhaps of another size", job: timed,
+            name: "not modified, with a size that must be compared", job: timed,
             sight: .file(file(), nil), offers: [offer(modified: 1_000_000_101)],
             isUnmodified: [true],
             steps: [.finish, .survey, .askIfModified, .probe, .makeFolder, left(.notNewer)],
@@ -244,7 +250,7 @@ import Testing
                 .finish, .survey, .askIfModified, .probe, .makeFolder, .askIfModified, .fetch,
             ], mayReplace: true),
         Row(
-            name: "newer, but for the last word", job: timed, sight: .file(file(), nil),
+            name: "newer, but the last request denies it", job: timed, sight: .file(file(), nil),
             offers: [offer(modified: 101)], isUnmodified: [false, true],
             steps: [
                 .finish, .survey, .askIfModified, .probe, .makeFolder, .askIfModified,
@@ -259,26 +265,26 @@ import Testing
             ], mayReplace: true),
     ]
 
-    /// Where a file is repaired.
+    /// Rows about repair.
     static let repairs = [
         Row(
-            name: "nothing says what it should be", job: repair,
+            name: "no manifest exists", job: repair,
             sight: .noManifest(isFileThere: true),
             steps: [
                 .finish, .survey, .refuse(.unrepairable(.noManifest(isFileThere: true))),
             ]),
         Row(
-            name: "it was begun", job: repair, sight: .begun(required: [digest]),
+            name: "only a part exists", job: repair, sight: .begun(required: [digest]),
             steps: [.finish, .survey, .probe, .makeFolder, .fetch], required: [digest]),
         Row(
-            name: "it is damaged", job: repair, sight: .damaged(had: [digest]),
+            name: "the file is damaged", job: repair, sight: .damaged(had: [digest]),
             steps: [.finish, .survey, .probe, .makeFolder, .prepareRepair, .fetch],
             required: [digest]),
         Row(
-            name: "it is intact", job: repair, sight: .intact(file("\"1\""), content(digest)),
+            name: "the file is intact", job: repair, sight: .intact(file("\"1\""), content(digest)),
             steps: [.finish, .survey, left(.alreadyComplete, crc32: 1)]),
         Row(
-            name: "it is intact, but has not the checksum",
+            name: "the file is intact, but has another checksum",
             job: job(isRepair: true) { $0.checksum = digest },
             sight: .intact(file("\"1\""), content(other)),
             steps: [
@@ -289,7 +295,7 @@ import Testing
 
     @Test(
         arguments: beginnings + standing + timestamps + repairs + adoptions + takeOvers + unmarked)
-    func theWay(_ row: Row) {
+    func stepsFollowSituation(_ row: Row) {
         var plan = Plan(row.job, isListed: row.isListed)
         var (offers, answers) = (row.offers[...], row.isUnmodified[...])
         var steps: [Step] = []
@@ -321,7 +327,7 @@ import Testing
         #expect(answers.isEmpty)
     }
 
-    @Test func whatIsReplacedIsToldOnce() {
+    @Test func reportsReplacementReason() {
         var options = DownloadOptions()
         options.checksum = Self.digest
         options.files.timestamping = true

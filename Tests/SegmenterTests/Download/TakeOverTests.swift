@@ -6,7 +6,8 @@ import Testing
 @Suite struct TakeOverTests {
     @Test(
         arguments: [
-            // What may count, size, what a control file says, remote size, digest: what it counts for.
+            // Each row: files that may count, size, size in the control file, remote size, whether
+            // there is a digest, and the expected decision.
             (.nothing, 9, 9, 9, true, .none), (.controlled, 9, nil, 9, true, .none),
             (.controlled, 9, 9, 9, true, .adopt), (.controlled, 9, 9, 9, false, .replace),
             (.controlled, 5, 9, 9, true, .adopt), (.controlled, 9, 8, 9, true, .none),
@@ -17,7 +18,7 @@ import Testing
             (.begun, 9, nil, 9, true, .compareSample), (.begun, 10, nil, 9, true, .none),
             (.begun, 5, nil, nil, true, .none),
         ] as [(TakeOver, Int64, Int64?, Int64?, Bool, TakeOverDecision)])
-    func decidesByTheLengths(
+    func decidesBySizes(
         takesOver: TakeOver, size: Int64, controlledSize: Int64?, remote: Int64?, hasDigest: Bool,
         decision: TakeOverDecision
     ) {
@@ -27,11 +28,11 @@ import Testing
                 hasDigest: hasDigest, resumes: true) == decision)
     }
 
-    /// Who does not want to go on with anything has aria2's control file count for nothing.
+    /// Without `resume`, aria2's control file is ignored.
     @Test(
         arguments: [(.controlled, 5, .none), (.complete, 9, .compareSample), (.begun, 5, .replace)]
             as [(TakeOver, Int64, TakeOverDecision)])
-    func startsOver(takesOver: TakeOver, size: Int64, decision: TakeOverDecision) {
+    func noResumeIgnoresControlFile(takesOver: TakeOver, size: Int64, decision: TakeOverDecision) {
         #expect(
             TakeOverDecision(
                 takesOver, size: size, controlledSize: 9, remote: 9, hasDigest: true, resumes: false
@@ -39,11 +40,11 @@ import Testing
                 == decision)
     }
 
-    /// A bound for a number that is found holds with a bound by the size.
+    /// The bound of the number of connections by the size applies to an automatic number.
     @Test(
         arguments: [(100, nil, 8), (100, 30, 3), (100, 101, 1), (nil, 30, 8), (0, 30, 1)]
             as [(Int64?, Int64?, Int)])
-    func aConnectionIsWorthSoManyBytes(size: Int64?, least: Int64?, connections: Int) {
+    func minSplitSizeLimitsConnections(size: Int64?, least: Int64?, connections: Int) {
         let job = PlanTests.job {
             $0.connections = .upTo(8)
             $0.minSplitSize = least
