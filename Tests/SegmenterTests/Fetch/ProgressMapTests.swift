@@ -9,7 +9,7 @@ import Testing
         ProgressReporter.map(of: done, size: size)
     }
 
-    @Test func hasACellForEachPartOfTheFile() {
+    @Test func hasCellPerPart() {
         for size in [1, 2, 127, 128, 129, 1000, 1 << 30, 1 << 50] as [Int64] {
             let cells = Int(min(128, size))
             #expect(Self.map(RangeSet(), size) == Array(repeating: 0, count: cells))
@@ -27,7 +27,7 @@ import Testing
         #expect(map[11...].allSatisfy { $0 == 0 })
     }
 
-    @Test func isFullOnlyWhereEveryByteIs() {
+    @Test func cellIsFullOnlyIfComplete() {
         for size in [129, 1000, 12_345, 1 << 30, 1 << 50] as [Int64] {
             for missing in [0, 1, size / 3, size - 1] {
                 var done = RangeSet(ByteRange(0, size))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func agreesWithCountingBytes() {
+    @Test func agreesWithByteCount() {
         forEachSeed(500) { seed, random in
             let size = Int64.random(in: 1...3000, using: &random)
             var done = RangeSet()
@@ -49,7 +49,7 @@ import Testing
             let cells = Int64(map.count)
             #expect(cells == min(128, size), "seed \(seed)")
             #expect(map.allSatisfy { $0 <= 8 }, "seed \(seed)")
-            // A cell of n bytes that shows k of 8 holds at least k·n/8 and less than (k+1)·n/8.
+            // A cell of n bytes that shows k of 8 has at least k·n/8 and less than (k+1)·n/8 bytes.
             let longest = (size + cells - 1) / cells
             let least = map.reduce(0) { $0 + Int64($1) } * (size / cells) / 8
             let most = map.reduce(0) { $0 + min(8, Int64($1) + 1) } * longest / 8 + cells

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Whether, and when, a connection tries again.
+/// Tests whether and when a connection retries.
 @Suite struct SlotBackoffTests {
     private let policy = RetryPolicy(retries: 2)
 
@@ -24,13 +24,13 @@ import Testing
             policy: policy, random: { 0.5 })
     }
 
-    @Test func asOftenAsIsAllowed() {
+    @Test func givesUpAfterAllowedRetries() {
         #expect(step(failed(1)) == .again(after: 0.25))
         #expect(step(failed(2)) == .again(after: 0.5))
         #expect(step(failed(3)) == .giveUp(.transfer(.status(503), attempts: 3)))
     }
 
-    @Test func progressStartsTheCountAnew() {
+    @Test func progressResetsCount() {
         var backoff = failed(2)
         backoff.failures += 1
         backoff.note(received: 1, others: 0)
@@ -38,13 +38,13 @@ import Testing
         #expect(step(backoff) == .again(after: 1))
     }
 
-    @Test func aLieIsNotBorneForEver() {
+    @Test func repeatedBreachGivesUp() {
         let breach = ContractBreach.contentRangeUnusable(nil)
         #expect(
             step(failed(1), .breach(breach), isBearable: false) == .giveUp(.contract(breach)))
     }
 
-    @Test func theServerSaysWhen() {
+    @Test func respectsRetryAfterUpToLimit() {
         #expect(step(failed(1), retryAfter: 60) == .again(after: 60.25))
         let tooLong = DownloadError.Reason.transfer(
             .retryAfterTooLong(.seconds(3601)), attempts: 1)
@@ -54,7 +54,7 @@ import Testing
         #expect(backoff.hastyStep(retryAfter: 60, policy: policy) == .again(after: 0))
     }
 
-    @Test func aServerThatNobodyHasReachedYet() {
+    @Test func firstContactDecides() {
         #expect(step(failed(1), first: .again(after: 9)) == .again(after: 9))
         #expect(
             step(failed(1), first: .giveUp) == .giveUp(.transfer(.status(503), attempts: 1)))

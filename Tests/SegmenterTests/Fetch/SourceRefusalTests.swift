@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// What follows from replies that are not the file's.
+/// Tests the consequences of responses without the requested bytes.
 @Suite struct SourceRefusalTests {
     private let otherTag = ContractBreach.otherETag(expected: "\"a\"", got: "\"b\"")
     private let otherDate = ContractBreach.otherLastModified(expected: "then", got: "now")
@@ -18,7 +18,7 @@ import Testing
             (429, .again), (500, .again), (503, .again),
             (501, .drop(.failed(.transfer(.status(501), attempts: 1)))),
         ] as [(Int, Source.Refusal)])
-    func whatAStatusMeans(status: Int, refusal: Source.Refusal) throws {
+    func statusDeterminesRefusal(status: Int, refusal: Source.Refusal) throws {
         var source = try source()
         let got = source.refused(status, isOneStream: false, isAboveLimit: false, date: 0)
         #expect(got == refusal)
@@ -26,13 +26,13 @@ import Testing
         #expect(stream == .again)
     }
 
-    @Test func aRefusalOfOneConnectionTooMany() throws {
+    @Test func refusalAboveLimitIsRetried() throws {
         var source = try source()
         let got = source.refused(403, isOneStream: false, isAboveLimit: true, date: 0)
         #expect(got == .again)
     }
 
-    @Test func aWholeFileIsNotBelievedAtOnce() throws {
+    @Test func wholeFileIsRetriedAfterServedRanges() throws {
         let setup = try SourceTrial.setup()
         var source = try source()
         source.accepted = 1
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aWholeFileWhereNothingIsThere() throws {
+    @Test func wholeFileWithoutServedRangesMeansNoRanges() throws {
         let setup = try SourceTrial.setup()
         var source = try source()
         let got = source.refused(.wholeFileForRange, to: .init(), setup, hasBytes: false)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func anotherVersionIsBelievedWhenItComesAgain(hasContradicted: Bool) throws {
+    func repeatedOtherTagIsAChange(hasContradicted: Bool) throws {
         let setup = try SourceTrial.setup(hasContradicted: hasContradicted)
         var source = try source()
         source.trust = Source.Trust()
@@ -74,14 +74,15 @@ import Testing
         #expect(got == .drop(.changed(otherTag)))
     }
 
-    @Test func anotherDateIsDoubted() throws {
+    @Test func otherDateIsDoubted() throws {
         let setup = try SourceTrial.setup()
         var source = try source()
         let got = source.refused(otherDate, to: .init(), setup, hasBytes: true)
         #expect(got == .doubt)
         #expect(source.standing == .unproven)
         #expect(source.changedByDate == .changed(otherDate))
-        // A sample that came from where the date is the usual one says nothing, but not for ever.
+        // A sample in a response with the usual date decides nothing. After eight of these, the
+        // source is trusted.
         for _ in 0..<8 {
             #expect(source.standing == .unproven)
             let got = source.refused(
@@ -92,7 +93,7 @@ import Testing
         #expect(source.standing == .proven)
     }
 
-    @Test func anotherDateOfASingleStream() throws {
+    @Test func otherDateOfStreamIsRetriedElsewhere() throws {
         let setup = try SourceTrial.setup(isOneStream: true)
         var source = Source(primary: setup)
         let got = source.refused(otherDate, to: .init(), setup, hasBytes: true)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// A server with a file of 1 MiB, and what is to be fetched of it.
+/// Creates servers with a file of 1 MiB, and the setup of a fetch of it.
 enum SourceTrial {
     static func mirror(
         _ number: Int = 0, tag: String? = "\"a\"", date: String? = "then", query: String = ""

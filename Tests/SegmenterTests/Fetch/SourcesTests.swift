@@ -3,7 +3,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Who joins, and who is dropped.
+/// Tests which servers join a fetch, and which are dropped.
 @Suite struct SourcesTests {
     private func sources(_ count: Int) throws -> Sources {
         var sources = Sources(Source(primary: try SourceTrial.setup()))
@@ -14,7 +14,7 @@ import Testing
         return sources
     }
 
-    @Test func theOnlyOneEndsTheFetch() throws {
+    @Test func droppingOnlySourceEndsFetch() throws {
         var sources = try sources(1)
         let outcome = sources.drop(0, .rangesIgnored)
         guard case .rangesIgnored? = outcome else {
@@ -24,14 +24,14 @@ import Testing
         #expect(sources[0].standing == .proven)
     }
 
-    @Test func othersGoOn() throws {
+    @Test func droppingSourceKeepsOthers() throws {
         var sources = try sources(2)
         let fault = MirrorFault.failed(.refused(status: 403))
         let none = sources.drop(0, fault)
         #expect(none.map { "\($0)" } == nil)
         #expect(sources[0].standing == .dropped)
         #expect(sources.ledger.faults == [0: fault])
-        // The last one cannot be asked what it offers now: it is not the primary.
+        // The last server is not probed again, because it is not the primary.
         let outcome = sources.drop(1, .rangesIgnored)
         guard case .failed(.contract(.wholeFileForRange))? = outcome else {
             Issue.record("\(String(describing: outcome))")
@@ -40,7 +40,7 @@ import Testing
         #expect(sources[1].standing == .dropped)
     }
 
-    @Test func theOneThatLeadsIsAskedAgain() throws {
+    @Test func lastPrimaryEndsFetchWithItsFault() throws {
         var sources = try sources(2)
         let none = sources.drop(1, .rangesIgnored)
         #expect(none.map { "\($0)" } == nil)
@@ -52,7 +52,7 @@ import Testing
         #expect(sources[0].standing == .proven)
     }
 
-    @Test func eachJoinsOnce() throws {
+    @Test func mirrorJoinsOnce() throws {
         var sources = try sources(2)
         let place = sources.join(try SourceTrial.mirror(1))
         #expect(place == nil)
@@ -60,7 +60,7 @@ import Testing
         #expect(joins == [true, false])
     }
 
-    @Test func aConnectionIsGivenByWhoHasMost() throws {
+    @Test func donorHasMostConnections() throws {
         var sources = try sources(2)
         var slots = Slots(count: 3)
         slots[0].request.isUnderWay = true
@@ -73,8 +73,8 @@ import Testing
         #expect(sources.donated(to: 1, Slots(count: 1)) == nil)
     }
 
-    /// What is under way may be what nobody can ask for again.
-    @Test func nothingIsTakenOverWhereALinkMayBeOver() throws {
+    /// After the link has expired, stolen bytes could not be requested again.
+    @Test func expiredLinkPreventsStealing() throws {
         let time = 1_900_000_000.0
         var setup = try SourceTrial.setup()
         setup.primary = try SourceTrial.mirror(query: "?Expires=1900000000")
@@ -87,14 +87,14 @@ import Testing
         #expect(sources.maySteal(date: time - 60))
     }
 
-    @Test func oneOfSeveralIsNotWaitedForLong() throws {
+    @Test func failingSourceAmongSeveralIsDropped() throws {
         let sources = try sources(2)
         let slots = Slots(count: 1)
         var backoff = Slot.Backoff()
         for _ in 0..<2 { backoff.note(received: 0, others: 7) }
         #expect(sources.waits(for: 0, backoff, others: 8, slots))
         backoff.note(received: 0, others: 8)
-        // The other one has brought something since, or may, as it was not asked yet.
+        // The other server has sent bytes since, or may do so, because it had no request yet.
         #expect(!sources.waits(for: 0, backoff, others: 8, slots))
         #expect(!sources.waits(for: 0, backoff, others: 7, slots))
         var failing = Slots(count: 2)

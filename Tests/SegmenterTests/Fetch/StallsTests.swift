@@ -3,11 +3,11 @@ import Testing
 
 @testable import Segmenter
 
-/// Where canaries go, and what they show.
+/// Tests to which servers canaries are sent, and what their results mean.
 @Suite struct StallsTests {
     private let stalled = StallDetector.Connection(quiet: 9)
 
-    /// Two connections, each to a server of its own.
+    /// Two connections to two servers.
     private var slots: Slots {
         var slots = Slots(count: 2)
         slots[1] = Slot(source: 1)
@@ -24,7 +24,7 @@ import Testing
                 asked: ByteRange(0, 1), identity: RemoteIdentity(size: 9), sentIfRange: false))
     }
 
-    @Test func oneServerAfterTheOther() {
+    @Test func canariesAlternateBetweenServers() {
         var stalls = Stalls()
         let connections = [0: stalled, 1: stalled]
         var sent: [Stalls.Step] = []
@@ -40,7 +40,7 @@ import Testing
             ])
     }
 
-    @Test func oneThatIsAnsweredReplacesTheStalled() {
+    @Test func answeredCanaryReplacesStalled() {
         var stalls = Stalls()
         _ = stalls.step([0: stalled], slots, received: 1, now: 0)
         stalls.judge(head(206))
@@ -48,7 +48,7 @@ import Testing
         #expect(news == .init(source: 0, due: nil, replaces: true))
     }
 
-    @Test func oneThatIsRefusedSaysWhen() {
+    @Test func refusedCanaryRespectsRetryAfter() {
         var stalls = Stalls()
         _ = stalls.step([0: stalled], slots, received: 1, now: 0)
         stalls.judge(head(503, retryAfter: 100))
@@ -56,7 +56,7 @@ import Testing
         #expect(news == .init(source: 0, due: 61, replaces: false))
     }
 
-    @Test func oneThatIsNotNeededAnyMoreIsDropped() {
+    @Test func needlessCanaryIsDropped() {
         var stalls = Stalls()
         var dropped = [stalls.dropCanary()]
         _ = stalls.step([0: stalled], slots, received: 1, now: 0)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Segmenter
 
-/// What is told of connections and servers while a file is fetched.
+/// Tests the report about connections and servers during a fetch.
 @Suite struct TrafficTests {
-    @Test func connectionsAndServersAreTold() throws {
+    @Test func reportsConnectionsAndServers() throws {
         let size: Int64 = 64_000_000
         var network = SimulatedNetwork(roundTrip: 0.2)
         network.cap = { _ in 1e6 }
         var fetch = SimulatedFetch(network, size: size, connections: 4)
-        // They are being made: a round trip has not passed.
+        // The connections are being established: no round trip has passed.
         _ = fetch.run(limit: 0.1)
         let first = fetch.machine.traffic(fetch.world)
         #expect(first.connections.allSatisfy { $0.activity == .connecting })
@@ -41,8 +41,8 @@ import Testing
         #expect(server.url == fetch.machine.sources[0].mirror.shownURL)
     }
 
-    /// What failed waits, and has no request.
-    @Test func whatFailedWaits() throws {
+    /// A connection that has failed waits, without a request.
+    @Test func failedConnectionAwaitsRetry() throws {
         var server = SimulatedServer()
         server.answer = { _ in .status(503, retryAfter: 60) }
         var fetch = SimulatedFetch(
