@@ -6,7 +6,7 @@ import Testing
 @Suite struct MirrorAgreementTests {
     typealias Change = @Sendable (inout RemoteFile, inout RemoteFile) -> Void
 
-    /// One row: how the mirror and the primary one differ from two without any validator.
+    /// A row of the table: changes of a mirror and a primary that have no validators.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var expected: MirrorAgreement
@@ -119,7 +119,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func judges(row: Row) {
+    func judgesAgreement(row: Row) {
         var (mirror, primary) = (Self.file(), Self.file())
         row.change(&mirror, &primary)
         #expect(MirrorAgreement(mirror, with: primary, checksum: row.checksum) == row.expected)

@@ -6,7 +6,8 @@ import Testing
 @Suite struct MirrorBalanceTests {
     typealias Share = MirrorBalance.Share
 
-    /// Servers of which each gives `total` to all connections together and `each` to one at most.
+    /// A server with at most `total` bytes per second for all connections together, and `each` for
+    /// one.
     private struct Server {
         var total: Double
         var each: Double
@@ -22,9 +23,9 @@ import Testing
         return MirrorBalance(shares: shares)
     }
 
-    /// Lets connections become free in random order until nothing moves any more.
+    /// Frees connections in random order, until none moves to another server.
     ///
-    /// - Returns: Connections of each server, and how often one moved.
+    /// - Returns: The number of connections of each server, and the number of moves.
     private static func settle(
         _ servers: [Server], connections: Int, _ random: inout SplitMix64
     ) -> (counts: [Int], moves: Int) {
@@ -51,7 +52,7 @@ import Testing
         #expect(Self.settle(servers, connections: 8, &random).counts == [1, 7])
     }
 
-    @Test func equalServersKeepWhatTheyHave() {
+    @Test func equalServersKeepConnections() {
         var random = SplitMix64(seed: 2)
         for server in [Server(total: 8, each: 8), Server(total: .infinity, each: 2)] {
             let end = Self.settle([server, server], connections: 8, &random)
@@ -60,8 +61,8 @@ import Testing
         }
     }
 
-    /// Whatever the servers give: an end, every server in use, and no connection far better off.
-    @Test func settles() {
+    /// With servers of any rate, the moves end and each server is used.
+    @Test func movesEndForRandomRates() {
         forEachSeed(500) { seed, random in
             let servers = (0..<Int.random(in: 2...5, using: &random)).map { _ in
                 Server(
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func everyServerGetsOneAsFarAsTheyGo() {
+    @Test func everyServerGetsConnectionIfEnough() {
         var balance = MirrorBalance(shares: [
             0: Share(connections: 2, rate: 9, isProven: true),
             1: Share(connections: 0, rate: nil, isProven: false),
@@ -88,7 +89,7 @@ import Testing
         #expect(balance.donor(for: 1) == nil)
     }
 
-    @Test func whoLostItsServerGoesWhereItBringsMost() {
+    @Test func freedConnectionJoinsFastestServer() {
         let balance = MirrorBalance(shares: [
             1: Share(connections: 2, rate: 1, isProven: true),
             2: Share(connections: 2, rate: 9, isProven: true),
@@ -102,7 +103,7 @@ import Testing
         #expect(unproven.place(from: nil) == 3)
     }
 
-    @Test func unprovenServersGetNoMoreThanTheyHave() {
+    @Test func unprovenServerGetsNoFurtherConnection() {
         let balance = MirrorBalance(shares: [
             0: Share(connections: 4, rate: 0.1, isProven: true),
             1: Share(connections: 1, rate: 100, isProven: false),

@@ -11,7 +11,7 @@ import Testing
         return ledger
     }
 
-    @Test func theOneThatBroughtMostGoesOnAlone() throws {
+    @Test func mirrorWithMostBytesContinuesAlone() throws {
         let ledger = Self.ledger([(0, ByteRange(0, 30)), (1, ByteRange(30, 90))])
         let repair = try #require(
             MirrorRepair(candidates: [0, 1, 2], wrote: ledger.wrote, tried: [], size: 100))
@@ -19,14 +19,14 @@ import Testing
         #expect(repair.keeps == RangeSet(ByteRange(30, 90)))
     }
 
-    @Test func ties() throws {
+    @Test func lowestNumberWinsTie() throws {
         let repair = try #require(
             MirrorRepair(candidates: [1, 2], wrote: [:], tried: [], size: 100))
         #expect(repair.number == 1)
         #expect(repair.keeps.isEmpty)
     }
 
-    @Test func whoBroughtAllIsWrong() {
+    @Test func mirrorWithAllBytesIsExcluded() {
         let all = [0: RangeSet(ByteRange(0, 100))]
         #expect(MirrorRepair(candidates: [0], wrote: all, tried: [], size: 100) == nil)
         #expect(
@@ -34,8 +34,8 @@ import Testing
         #expect(MirrorRepair(candidates: [0, 1], wrote: all, tried: [1], size: 100) == nil)
     }
 
-    /// However mirrors overwrite each other, each byte is the last writer's.
-    @Test func theLedgerKnowsTheLastWriter() {
+    /// Each byte belongs to the mirror that has written it last.
+    @Test func ledgerKnowsLastWriter() {
         forEachSeed(500) { seed, random in
             let size = 64
             var model = [Int?](repeating: nil, count: size)
@@ -57,16 +57,17 @@ import Testing
         }
     }
 
-    /// With one honest mirror the file comes out right, whoever else lies and whoever brought what, and
-    /// after as many attempts as there are mirrors at most.
-    @Test func endsWithTheHonestOne() {
+    /// With one honest mirror, the file becomes correct for any distribution of the written bytes.
+    ///
+    /// This takes at most as many attempts as there are mirrors.
+    @Test func endsWithHonestMirror() {
         forEachSeed(500) { seed, random in
             let count = Int.random(in: 1...5, using: &random)
             let honest = Int.random(in: 0..<count, using: &random)
             let size: Int64 = 40
             var ledger = MirrorLedger()
             for index in 0..<size where Bool.random(using: &random) {
-                // The rest is an earlier run's.
+                // An earlier run has written the rest.
                 ledger.note(
                     ByteRange(index, index + 1), by: .random(in: 0..<count, using: &random))
             }
@@ -85,7 +86,7 @@ import Testing
                 if repair.number == honest { return }
                 candidates.remove(repair.number)
             }
-            // Unless the honest one had brought all of it already, in which case nothing was wrong.
+            // The exception: the honest mirror has written the whole file, so nothing was wrong.
             #expect(ledger.wrote[honest]?.count == size, "seed \(seed)")
         }
     }

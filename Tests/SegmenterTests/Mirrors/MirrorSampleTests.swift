@@ -5,7 +5,7 @@ import Testing
 @testable import Segmenter
 
 @Suite struct MirrorSampleTests {
-    @Test func waitsForEnough() {
+    @Test func waitsForEnoughBytes() {
         var done = RangeSet()
         #expect(MirrorSample(done: done, moreComes: true, random: 0) == .wait)
         #expect(MirrorSample(done: done, moreComes: false, random: 0) == .nothing)
@@ -15,8 +15,8 @@ import Testing
             MirrorSample(done: done, moreComes: false, random: 0.5) == .compare(ByteRange(5, 100)))
     }
 
-    /// A sample is of what is there, of full length where it can be, and can be anywhere.
-    @Test func liesInWhatIsThere() {
+    /// A sample is within the received bytes, and has its full length if they are long enough.
+    @Test func sampleIsWithinReceivedBytes() {
         forEachSeed(2000) { seed, random in
             var done = RangeSet()
             for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func canBeAtBothEnds() {
+    @Test func sampleCanBeAtBothEnds() {
         let done = RangeSet(ByteRange(0, 1_000_000))
         #expect(
             MirrorSample(done: done, moreComes: true, random: 0)

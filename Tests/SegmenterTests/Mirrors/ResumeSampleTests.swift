@@ -5,9 +5,9 @@ import Testing
 @testable import Segmenter
 
 @Suite struct ResumeSampleTests {
-    /// Each of the longest blanks is looked at, and some of the others.
+    /// Each of the longest ranges of zeros is compared, and some of the others.
     @Test(arguments: 0..<100)
-    func blanksAreCompared(seed: UInt64) {
+    func comparesRangesOfZeros(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let count = Int.random(in: 0...40, using: &random)
         var blanks = RangeSet()
@@ -24,17 +24,17 @@ import Testing
         }
     }
 
-    @Test func ofNothingIsNothing() {
+    @Test func emptyPartHasNoSample() {
         #expect(ResumeSample.places(in: RangeSet()) { 0.5 }.isEmpty)
     }
 
-    @Test func isAllOfWhatIsLittle() {
+    @Test func smallPartIsComparedWhole() {
         let little = ByteRange(1000, 1000 + MirrorSample.length)
         #expect(ResumeSample.places(in: RangeSet(little)) { 0.5 } == [little])
     }
 
-    /// It lies in what is there, has the first and the last bytes, and is short.
-    @Test func hasTheEndsAndIsShort() {
+    /// The sample is within the received bytes, has the first and the last of them, and is short.
+    @Test func sampleHasBothEndsAndIsShort() {
         forEachSeed(2000) { seed, random in
             var done = RangeSet()
             for _ in 0..<Int.random(in: 1...6, using: &random) {
