@@ -2,7 +2,8 @@ import Testing
 
 @testable import Segmenter
 
-/// Names as Chromium 156 saved them: each header was sent to it by a server, for `/url.bin`.
+/// Tests names against those that Chromium 156 saved, when a server sent it each header for
+/// `/url.bin`.
 @Suite struct ChromiumNamesTests {
     @Test(arguments: [
         (#"attachment; filename="a.zip""#, "a.zip"), (#"filename="a.zip""#, "a.zip"),
@@ -38,12 +39,14 @@ import Testing
         (#"attachment; FILENAME="upper.zip""#, "upper.zip"),
         (#"attachment; filename=".hidden.zip""#, "hidden.zip"),
     ])
-    func areTakenAsChromiumTakesThem(disposition: String, name: String) throws {
+    func agreesWithChromium(disposition: String, name: String) throws {
         #expect(try suggested(disposition) == name)
     }
 
-    /// Where segget differs on purpose: only the last component of a path counts, so that no name says where it comes
-    /// from or leads to, and no converter is loaded that a server names.
+    /// In these cases segget differs from Chromium on purpose.
+    ///
+    /// Only the last component of a path counts, so that a name cannot point to another folder.
+    /// A server's choice of charset does not make segget load a converter.
     @Test(arguments: [
         (#"attachment; filename="../../evil.zip""#, "_.._evil.zip", "evil.zip"),
         (#"attachment; filename="..\\..\\evil.zip""#, "_.._evil.zip", "evil.zip"),
@@ -57,7 +60,7 @@ import Testing
             "fall.zip"
         ),
     ])
-    func differWhereThatIsSafer(disposition: String, chromium: String, name: String) throws {
+    func differsWhereSafer(disposition: String, chromium: String, name: String) throws {
         #expect(try suggested(disposition) == name)
         #expect(name != chromium)
     }

@@ -30,13 +30,13 @@ import Testing
         ("attachment; filename=\"plain.txt\"; filename*=KOI8-R''%C1.txt", "plain.txt"),
         ("attachment; filename=\"plain.txt\"; filename*=ISO-8859-1''%zz.txt", "plain.txt"),
         ("attachment; filename=\"plain.txt\"; filename*=ISO-8859-1''x%4", "plain.txt"),
-        // Nothing usable: the URL's.
+        // No usable name: the URL's name is used.
         ("attachment", "url.bin"), ("", "url.bin"),
         ("attachment; filename", "url.bin"), ("attachment; filename=", "url.bin"),
         ("attachment; filename=\"\"", "url.bin"), ("attachment; filename=\"..\"", "url.bin"),
         ("attachment; filename=\"/\"", "url.bin"), ("attachment; filename=\"...\"", "url.bin"),
         ("attachment; name=x.txt", "url.bin"),
-        // Hostile ones.
+        // Malicious names.
         ("attachment; filename=../../etc/passwd", "passwd"),
         ("attachment; filename=\"/etc/passwd\"", "passwd"),
         ("attachment; filename=\"..\\\\..\\\\evil.exe\"", "evil.exe"),
@@ -47,7 +47,7 @@ import Testing
         ("attachment; filename=\"~root\"", "root"), ("attachment; filename=\"a. . .\"", "a"),
         ("attachment; filename*=UTF-8''evil%E2%80%AEtxt.exe", "eviltxt.exe"),
     ])
-    func isSuggestedByTheServer(disposition: String, name: String) throws {
+    func suggestsNameFromDisposition(disposition: String, name: String) throws {
         let url = try #require(WebURL(Self.address))
         #expect(FileName.suggested(disposition: disposition, url: url) == name)
     }
@@ -61,7 +61,7 @@ import Testing
         ("https://example.org/%2E%2E", "download"), ("https://example.org/.profile", "profile"),
         ("https://example.org/a%0A%00b", "ab"), ("https://example.org/a%2Fb.txt", "b.txt"),
     ])
-    func isTakenFromTheURL(address: String, name: String) throws {
+    func suggestsNameFromURL(address: String, name: String) throws {
         let url = try #require(WebURL(address))
         #expect(FileName.suggested(disposition: nil, url: url) == name)
     }
@@ -74,15 +74,15 @@ import Testing
         ("a\u{200b}\u{200e}\u{202a}\u{202e}\u{2066}\u{2069}\u{feff}b", "ab"),
         ("a\u{2028}b\u{2029}c", "abc"), ("\u{202e}.hidden", "hidden"),
         ("日本語.txt", "日本語.txt"), ("👩‍👩‍👧.png", "👩👩👧.png"),
-        // A combining mark makes one character with what stands before it; it is a separator still.
+        // A separator before a combining mark is one character with it, but still separates.
         ("/\u{301}evil", "\u{301}evil"), ("a/\u{301}b", "\u{301}b"), ("\\\u{301}b", "\u{301}b"),
         (".\u{301}rc", "\u{301}rc"), ("-\u{301}rf", "\u{301}rf"),
     ])
-    func isReducedToOneSafeComponent(text: String, name: String) {
+    func sanitizesToOneComponent(text: String, name: String) {
         #expect(Array(FileName.sanitized(text).utf8) == Array(name.utf8))
     }
 
-    @Test func isCutInFrontOfTheExtension() {
+    @Test func cutsBeforeExtension() {
         let longest = FileName.longest
         #expect(longest == 247)
         let plain = String(repeating: "a", count: 300)
@@ -92,22 +92,22 @@ import Testing
                 + ".tar")
         let exact = String(repeating: "a", count: longest)
         #expect(FileName.sanitized(exact) == exact)
-        // Between characters: é has two bytes, the family eighteen.
+        // The cut is between characters: é has two bytes.
         let accents = FileName.sanitized(String(repeating: "é", count: 150) + ".txt")
         #expect(accents == String(repeating: "é", count: 121) + ".txt")
-        // An extension that is none is cut like all else.
+        // A long suffix is not an extension, and is cut.
         let dotted = FileName.sanitized("a." + String(repeating: "b", count: 300))
         #expect(dotted == "a." + String(repeating: "b", count: longest - 2))
     }
 
-    @Test func endsInNoSpaceWhereItIsCut() {
+    @Test func cutNameHasNoTrailingSpace() {
         let spaced = String(repeating: "a", count: 246) + "  bbbbb"
         #expect(FileName.sanitized(spaced) == String(repeating: "a", count: 246))
         let dotted = String(repeating: "a", count: 246) + ". " + String(repeating: "b", count: 60)
         #expect(FileName.sanitized(dotted) == String(repeating: "a", count: 246))
     }
 
-    @Test func isNotEmptiedByOneLongCharacter() {
+    @Test func longCharacterDoesNotEmptyName() {
         // One character of 601 bytes.
         let letter = "e" + String(repeating: "\u{301}", count: 300)
         let name = FileName.sanitized(letter + ".txt")
@@ -124,14 +124,15 @@ import Testing
             "\u{1f3fd}", "\u{1f1e9}", "\u{1f1ea}", "\u{e0001}", "\u{1100}", "\u{1161}",
         ]
 
-    @Test func isOneSafeComponentWhateverComes() {
+    @Test func sanitizesRandomTexts() {
         let separators: Set<Unicode.Scalar> = ["/", "\\", "\u{0}"]
         forEachSeed(4000) { seed, random in
             let isLong = Int.random(in: 0..<4, using: &random) == 0
             let count = Int.random(in: 0...(isLong ? 400 : 12), using: &random)
             var text = String.UnicodeScalarView()
             for _ in 0..<count {
-                // Long ones of few kinds, so that the cut falls on something of note.
+                // Long names have few kinds of characters, so that the cut is often at a special
+                // one.
                 let kinds =
                     isLong ? Self.alphabet.prefix(8) + Self.alphabet[25...28] : Self.alphabet[...]
                 if let scalar = kinds.randomElement(using: &random) { text.append(scalar) }

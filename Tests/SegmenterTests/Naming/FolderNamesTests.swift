@@ -15,11 +15,11 @@ struct FolderNamesTests {
                 "a." + String(repeating: "e", count: 40) + ".1"
             ),
         ])
-    func numbersGoBeforeTheExtension(name: String, number: Int, numbered: String) {
+    func numberPrecedesExtension(name: String, number: Int, numbered: String) {
         #expect(FileName.numbered(name, number) == numbered)
     }
 
-    @Test func numberedNamesAreNeverTooLong() {
+    @Test func numberedNamesAreShortEnough() {
         for stem in ["x", "é", "文", "👩‍👩‍👧"] {
             for ending in ["", ".iso", ".tar.gz"] {
                 let long = String(repeating: stem, count: FileName.longest) + ending
@@ -31,7 +31,7 @@ struct FolderNamesTests {
         }
     }
 
-    @Test func namesThatDifferInCaseAreNumberedWhereTheyAreOne() {
+    @Test func numbersNamesThatFoldTogether() {
         func claims(_ folds: Bool) -> [String] {
             var names = FolderNames()
             return ["Data.bin", "data.bin", "DATA.BIN", "straße", "STRASSE", "other"].map {
@@ -50,8 +50,8 @@ struct FolderNamesTests {
         #expect(taken == [true, false, false])
     }
 
-    /// The folder is asked once, and not at all as long as no two names differ in case only.
-    @Test func theFolderIsAskedWhenThatMatters() {
+    /// The folder's case folding is checked once, and only if two names differ in case only.
+    @Test func checksFoldingOnlyIfNeeded() {
         var (names, asked) = (FolderNames(), 0)
         for name in ["a", "b", "a", "c.part"] {
             _ = names.claim(
@@ -71,7 +71,7 @@ struct FolderNamesTests {
         #expect(asked == 1)
     }
 
-    @Test func existingFilesAreTakenInTheOrderOfTheirNumbers() {
+    @Test func takesExistingFilesInNumberOrder() {
         var names = FolderNames()
         let there: Set = ["f.iso", "f.1.iso"]
         let taken = (0..<3).map { _ in names.takeExisting("f.iso", exists: there.contains) }
@@ -79,7 +79,7 @@ struct FolderNamesTests {
         #expect(names.claim("f.iso", owner: { _ in .nobody }) == "f.2.iso")
     }
 
-    @Test func numbersAreFoundAgain() {
+    @Test func parsesNumberedNames() {
         for name in ["big.iso", "x.tar.gz", "name", "v1.2", "a.7.b"] {
             for number in [1, 2, 30] {
                 let found = FileName.unnumbered(FileName.numbered(name, number))
@@ -90,7 +90,7 @@ struct FolderNamesTests {
         #expect(FileName.unnumbered("big.01.iso").isEmpty)
     }
 
-    @Test func theSecondOfANameIsNumbered() {
+    @Test func numbersRepeatedNames() {
         var names = FolderNames()
         let given = ["a.iso", "a.iso", "b", "a.iso", "a.1.iso", "b"].map {
             names.claim($0) { _ in .nobody }
@@ -98,7 +98,7 @@ struct FolderNamesTests {
         #expect(given == ["a.iso", "a.1.iso", "b", "a.2.iso", "a.1.1.iso", "b.1"])
     }
 
-    @Test func aNameThatWasAskedForIsTakenOnce() {
+    @Test func givenNameIsTakenOnce() {
         var names = FolderNames()
         let taken = [names.take("a"), names.take("a")]
         #expect(taken == [true, false])
@@ -109,7 +109,7 @@ struct FolderNamesTests {
     }
 
     @Test(arguments: [".part", ".segget", ".segget~"])
-    func noFileIsAnothersPart(suffix: String) {
+    func nameNeverEqualsAnothersPart(suffix: String) {
         var names = FolderNames()
         let given = ["a", "a" + suffix].map { names.claim($0) { _ in .nobody } }
         #expect(given == ["a", "a.1" + suffix])
@@ -118,22 +118,23 @@ struct FolderNamesTests {
         #expect(taken == [true, false])
     }
 
-    /// What an earlier run left, by whose it is: the file of the batch, or somebody else's.
+    /// Each row has the parts of an earlier run, with the index of their file; 99 is another
+    /// download's.
     @Test(
         arguments: [
-            // As they were begun.
+            // All parts exist under the names of the earlier run.
             (["f": 0, "f.1": 1, "f.2": 2], ["f", "f.1", "f.2"]),
-            // The first failed then, and the others came before it.
+            // The first file has no part, and the others have taken its names.
             (["f": 1, "f.1": 2], ["f.2", "f", "f.1"]),
-            // The first is done, and has been moved away.
+            // The first file is finished, and was moved away.
             (["f.1": 1, "f.2": 2], ["f", "f.1", "f.2"]),
-            // Only the last has anything, far behind.
+            // Only the last file has a part, with a high number.
             (["f.9": 2], ["f", "f.1", "f.9"]),
-            // Somebody else's part is treated as for a single file.
+            // Another download's part is treated as for a single file.
             (["f": 99], ["f", "f.1", "f.2"]), (["f.1": 99], ["f", "f.1", "f.2"]),
             ([:], ["f", "f.1", "f.2"]),
         ] as [([String: Int], [String])])
-    func everyFileFindsItsOwnPart(left: [String: Int], expected: [String]) {
+    func fileFindsItsOwnPart(left: [String: Int], expected: [String]) {
         var names = FolderNames(begun: Array(left.keys))
         let given = (0..<3).map { file in
             names.claim("f") { name in
@@ -147,9 +148,10 @@ struct FolderNamesTests {
         #expect(given == expected)
     }
 
-    /// Kill and run again, over and over, with failures in between: a file that has a part gets the
-    /// name of that part, and no name is given twice.
-    @Test func partsAreNeverGivenToOthers() {
+    /// Repeated runs that are killed, with random failures.
+    ///
+    /// A file that has a part gets the name of that part, and no name is given twice.
+    @Test func partsStayWithTheirFiles() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = Seeded(state: seed)
         for _ in 0..<300 {
