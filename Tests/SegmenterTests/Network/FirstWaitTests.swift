@@ -4,9 +4,10 @@ import Testing
 
 @testable import Segmenter
 
-/// ``DownloadOptions/waitsForNetworkFirst``: a network that is away before a download has begun.
+/// Tests ``DownloadOptions/waitsForNetworkFirst``: no network exists when a download starts.
 ///
-/// The download runs in a process of its own, which ``FirstWaitProcess`` is: a namespace is for all threads.
+/// The download runs in a separate process, ``FirstWaitProcess``, because a network namespace
+/// applies to all threads.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
@@ -42,7 +43,7 @@ struct FirstWaitTests {
             ])
     }
 
-    /// Waits for a word of the process's, or its end.
+    /// Waits until the process prints a word, or ends.
     private func expect(
         _ word: String, of child: ChildProcess, _ location: SourceLocation = #_sourceLocation
     ) {
@@ -72,7 +73,7 @@ struct FirstWaitTests {
     }
 
     @Test(arguments: [false, true])
-    func aLinkThatComesUpLater(byName: Bool) throws {
+    func waitsForLink(byName: Bool) throws {
         let names = try byName ? NameServer(network, .answers, options: "timeout:1") : nil
         defer { names?.stop() }
         try network.unplug(.client)
@@ -83,7 +84,7 @@ struct FirstWaitTests {
         try expectFile(of: child)
     }
 
-    @Test func aNameThatNobodyResolvesWhereThereIsNoRoute() throws {
+    @Test func unresolvedNameWithoutRouteWaits() throws {
         let names = try NameServer(network, .fails, options: "timeout:1 attempts:1")
         defer { names.stop() }
         try network.unplug(.client)
@@ -94,25 +95,25 @@ struct FirstWaitTests {
         try expectFile(of: child)
     }
 
-    @Test func aNameThatNobodyResolvesThoughThereIsARoute() throws {
+    @Test func unresolvedNameWithRouteFails() throws {
         let names = try NameServer(network, .fails, options: "timeout:1 attempts:1")
         defer { names.stop() }
         try network.addDefaultRoute()
         try expectFailure(of: start(byName: true))
     }
 
-    @Test func aPortThatIsDead() throws {
+    @Test func refusedConnectionFails() throws {
         origin.refuseConnections()
         try expectFailure(of: start())
     }
 
-    /// The kernel knows of no carrier there, and has the route.
-    @Test func aServerThatIsAway() throws {
+    /// The client's link has no carrier, and the kernel still has the route.
+    @Test func unreachableServerFails() throws {
         try network.unplug(.server)
         try expectFailure(of: start(retries: "2"))
     }
 
-    @Test func aLinkThatComesUpToADeadPort() throws {
+    @Test func refusedConnectionAfterWaitFails() throws {
         try network.unplug(.client)
         let child = try start()
         expect("@waitingForNetwork", of: child)
@@ -121,14 +122,14 @@ struct FirstWaitTests {
         try expectFailure(of: child, waited: true)
     }
 
-    @Test func whatIsNotAskedForIsNotDone() throws {
+    @Test func failsWithoutOption() throws {
         try network.unplug(.client)
         try expectFailure(of: start(isAsked: false))
     }
 
-    // MARK: What the kernel says
+    // MARK: Routes in the kernel
 
-    @Test func aRouteGoesWithItsLink() throws {
+    @Test func routeDisappearsWithLink() throws {
         func leads(_ address: String) throws -> Bool? {
             try network.inClient { HostRoute.leads(to: address) }
         }
@@ -142,13 +143,13 @@ struct FirstWaitTests {
     }
 }
 
-/// A download in a process of its own: no test by itself.
+/// Runs a download in a separate process; not a test.
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["SEGGET_FIRST_WAIT"] != nil,
         "it is a part of FirstWaitTests"))
 struct FirstWaitProcess {
-    @Test func downloads() async throws {
+    @Test func runsDownload() async throws {
         let environment = ProcessInfo.processInfo.environment
         let url = try #require(environment["SEGGET_FIRST_WAIT"])
         let path = try #require(environment["SEGGET_FIRST_WAIT_FILE"])
@@ -164,16 +165,16 @@ struct FirstWaitProcess {
         let download = session.start(url, to: .file(path), options: options)
         for await event in download.events {
             guard case .notice(let notice) = event else { continue }
-            Self.say("\(notice)")
+            Self.report("\(notice)")
         }
         switch await download.result {
-        case .success: Self.say("finished")
-        case .failure(let error): Self.say("failed \(error.reason)")
+        case .success: Self.report("finished")
+        case .failure(let error): Self.report("failed \(error.reason)")
         }
         await session.shutdown()
     }
 
-    private static func say(_ text: String) {
+    private static func report(_ text: String) {
         FileHandle.standardOutput.write(Data("\n@\(text)\n".utf8))
     }
 }

@@ -3,19 +3,19 @@ import Testing
 
 @testable import Segmenter
 
-/// What wakes whoever waits for the network.
+/// Tests the events that end a wait for the network.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NetworkWatchTests {
-    @Test func wakesWhenItIsDue() async {
+    @Test func wakesAtDueTime() async {
         let watch = NetworkWatch()
         let due = NetworkWatch.now.boot + 0.2
         #expect(await watch.wait(until: due, listeningFrom: .infinity) == .due)
         #expect(NetworkWatch.now.boot >= due)
-        // What is past is due at once.
+        // A time in the past is due immediately.
         #expect(await watch.wait(until: 1, listeningFrom: .infinity) == .due)
     }
 
-    @Test func cancellingWakesIt() async {
+    @Test func cancellingEndsWait() async {
         let watch = NetworkWatch()
         let task = Task { await watch.wait(until: .infinity, listeningFrom: 0) }
         task.cancel()
@@ -28,20 +28,20 @@ struct NetworkWatchTests {
         #expect(await late.value == .cancelled)
     }
 
-    @Test func clocksAgreeUntilTheMachineSleeps() {
+    @Test func clocksAgreeWithoutSuspend() {
         let one = NetworkWatch.now
         let other = NetworkWatch.now
         let asleep = (one.boot - one.monotonic, other.boot - other.monotonic)
         #expect(abs(asleep.0 - asleep.1) < NetworkWait.suspended)
     }
 
-    /// A watch hears of the network of the thread that made it.
+    /// A watch reports changes of the network namespace of the thread that created it.
     @Test(
         .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
-    func aRouteChangeWakesIt() async throws {
+    func routeChangeEndsWait() async throws {
         let network = try NetworkPair()
         let watch = try network.inClient { NetworkWatch() }
-        // A link that was just made has more to say: of its carrier, of its addresses.
+        // A new link causes further events about its carrier and its addresses.
         let isQuiet = await soonQuiet(watch)
         #expect(isQuiet)
         let changes: [() throws -> Void] = [
@@ -50,20 +50,20 @@ struct NetworkWatchTests {
         ]
         for (number, change) in changes.enumerated() {
             try change()
-            // What happens while nobody listens is told when somebody does.
+            // Changes without a listener are reported to the next one.
             let asked = NetworkWatch.now.boot
             let wake = await watch.wait(until: asked + 60, listeningFrom: asked + 0.1)
             #expect(wake == .changed, "change \(number)")
             #expect(NetworkWatch.now.boot >= asked + 0.1)
         }
-        // What is forgotten wakes nobody, nor does what comes before it is listened for.
+        // Forgotten changes end no wait, nor do changes before the time from which it listens.
         #expect(await soonQuiet(watch))
         try network.plug(.server)
         let now = NetworkWatch.now.boot
         #expect(await watch.wait(until: now + 0.1, listeningFrom: .infinity) == .due)
     }
 
-    /// Whether a watch comes to hear nothing for two seconds.
+    /// Waits until a watch reports no change for two seconds; returns whether that happens soon.
     private func soonQuiet(_ watch: NetworkWatch) async -> Bool {
         for _ in 0..<30 {
             watch.forget()
