@@ -5,13 +5,13 @@ import Testing
 
 @testable import Segmenter
 
-/// Who has answered a canary, and which failures say that the network is away.
+/// Tests who has answered a canary, and which failures count as a loss of the network.
 @Suite struct CanaryVerdictTests {
     private static let file = Probe.Known(
         identity: RemoteIdentity(size: 100, etag: "\"a\""), hasRanges: true)
-    /// A file of a server that states nothing but its size, and serves no ranges.
+    /// A file of a server that states only its size, and serves no ranges.
     private static let plain = Probe.Known(identity: RemoteIdentity(size: 100))
-    /// A page of a server that states nothing at all.
+    /// A page of a server that states neither size nor validators.
     private static let page = Probe.Known(isPage: true)
     private static let ours = [
         "content-range": "bytes 0-0/100", "content-length": "1", "etag": "\"a\"",
@@ -28,13 +28,13 @@ import Testing
 
     @Test(
         arguments: [
-            // The file, and whatever the server says of it.
+            // Responses of the file's server.
             (206, ours, file, .back), (206, ours.merging(login) { $1 }, file, .back),
             (206, ours.merging(["etag": "\"b\""]) { $1 }, file, .back),
             (200, ["content-length": "100", "etag": "\"a\""], file, .back),
             (403, [:], file, .back), (404, login, file, .back), (503, [:], file, .back),
             (416, [:], file, .back), (401, [:], file, .back),
-            // Somebody else's page, with and without a length and validators.
+            // Pages of a captive portal, with and without a length and validators.
             (200, login, file, .occupied), (200, [:], file, .occupied),
             (200, ["content-length": "12"], file, .occupied),
             (200, ["content-length": "12", "etag": "\"p\""], file, .occupied),
@@ -45,20 +45,20 @@ import Testing
             ),
             (511, login, file, .occupied), (204, [:], file, .occupied), (304, [:], file, .occupied),
             (302, [:], file, .occupied),
-            // Of a server that states little, less can be said.
+            // Servers that state little.
             (200, ["content-length": "100"], plain, .back),
             (200, ["content-length": "100"].merging(login) { $1 }, plain, .occupied),
             (200, ["content-length": "12"], plain, .occupied),
             (200, ["content-length": "12", "etag": "\"p\""], plain, .back),
             (200, login, page, .back), (200, [:], page, .back),
         ] as [(Int, [String: String], Probe.Known, Probe.CanaryEnd)])
-    func knowsWhoAnswers(
+    func recognizesWhoAnswered(
         status: Int, fields: [String: String], known: Probe.Known, expected: Probe.CanaryEnd
     ) {
         #expect(verdict(status, fields, known) == expected)
     }
 
-    @Test func withoutAFileOnlyPagesAreDoubted() {
+    @Test func withoutFileOnlyPagesAreDoubted() {
         #expect(verdict(206, Self.ours, nil) == .back)
         #expect(verdict(200, Self.login, nil) == .occupied)
         #expect(verdict(404, [:], nil) == .back)
@@ -71,7 +71,7 @@ import Testing
             (.failed(.network(code: 35, message: "")), .refused),
             (.failed(.stalled(for: .seconds(1))), .nothing), (.cancelled, .nothing),
         ] as [(TransferEnd, Probe.CanaryEnd)])
-    func noReplyIsNoServer(end: TransferEnd, expected: Probe.CanaryEnd) {
+    func failedCanaryHasNoServer(end: TransferEnd, expected: Probe.CanaryEnd) {
         #expect(Probe.verdict(nil, end, Self.file) == expected)
     }
 
@@ -91,7 +91,7 @@ import Testing
             .proxy(code: Int(CURLE_COULDNT_RESOLVE_PROXY.rawValue), message: ""),
             .stalled(for: .seconds(15)), .status(511),
         ])
-    func isALoss(failure: TransferFailure) {
+    func recognizesNetworkLoss(failure: TransferFailure) {
         #expect(failure.isNetworkLoss)
         #expect(DownloadError.Reason.transfer(failure, attempts: 3).isNetworkLoss)
     }
@@ -106,5 +106,5 @@ import Testing
                 code: Int(CURLE_COULDNT_CONNECT.rawValue),
                 message: "Failed" + TransferFailure.named(ECONNREFUSED)),
         ])
-    func isAnAnswer(failure: TransferFailure) { #expect(!failure.isNetworkLoss) }
+    func otherFailuresAreNoNetworkLoss(failure: TransferFailure) { #expect(!failure.isNetworkLoss) }
 }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import Segmenter
 
-/// What the answers after the last byte come to.
+/// Tests the check of a file after its last byte.
 @Suite(.timeLimit(.minutes(1))) struct EndCheckTests {
     typealias Answer = Result<ContractBreach?, TransferFailure>
 
     private static let changed = Answer.success(.otherETag(expected: "\"a\"", got: "\"b\""))
     private static let failed = Answer.failure(.status(503))
 
-    /// What was answered, one after the other; the last answer is for all that follows.
+    /// Runs a check with successive answers of the server; the last answer is repeated.
     ///
-    /// - Returns: Whether the file may have its name, and how often the server was asked.
+    /// - Returns: Whether the file may be published, and the number of requests.
     private func end(_ answers: [Answer]) async -> (passes: Bool, asked: Int) {
         let asked = Monitor(0)
         let check = EndCheck {
@@ -27,15 +27,15 @@ import Testing
         return (passes, asked.withLock { $0 })
     }
 
-    @Test func aFileIsDoubtedOnlyAfterThreeAnswers() async {
+    @Test func changeNeedsThreeAnswers() async {
         #expect(await end([.success(nil)]) == (true, 1))
         #expect(await end([Self.changed, .success(nil)]) == (true, 2))
         #expect(await end([Self.changed, Self.changed, .success(nil)]) == (true, 3))
         #expect(await end([Self.changed]) == (false, 3))
     }
 
-    /// An answer that does not come says nothing, and takes nothing back.
-    @Test func noAnswerContradictsNothing() async {
+    /// A failed request neither shows nor disproves a change.
+    @Test func failedRequestKeepsEarlierAnswer() async {
         #expect(await end([Self.failed]) == (true, 1))
         #expect(await end([Self.changed, Self.failed]) == (false, 2))
     }

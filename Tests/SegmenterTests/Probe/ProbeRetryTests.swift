@@ -2,7 +2,7 @@ import Testing
 
 @testable import Segmenter
 
-/// How often a question is asked again, and what counts as an attempt.
+/// Tests how often a probe is retried, and which failures count as attempts.
 @Suite(.timeLimit(.minutes(1))) struct ProbeRetryTests {
     private final class Busy: ServerUser {
         func load(of origin: String, now: Double) -> ServerLimit.Load { .init(served: 1) }
@@ -26,9 +26,9 @@ import Testing
         return .init(url: url, redirects: 0, exchange: exchange)
     }
 
-    /// Asks until it has failed so many times in this way.
+    /// Repeats a probe that fails a number of times.
     ///
-    /// - Returns: Which turn each attempt was; and why it was given up, if it was.
+    /// - Returns: The turn of each attempt, and the reason if the probe was given up.
     private func ask(
         _ probe: Probe, _ question: Persistence.Question, failing times: Int,
         _ failed: Probe.Attempt<Void>
@@ -50,7 +50,7 @@ import Testing
         { .later }, { .first(nil, isMute: false) },
     ]
 
-    @Test(arguments: [0, 1]) func whatMayPassIsWaitedOut(index: Int) async {
+    @Test(arguments: [0, 1]) func transientFailureIsRetried(index: Int) async {
         let question = Self.questions[index]()
         let probe = probe(retries: 3)
         #expect(
@@ -60,7 +60,7 @@ import Testing
                 == ([0, 1, 2, 3], .transfer(.status(503), attempts: 4)))
     }
 
-    @Test(arguments: [0, 1]) func whatIsRefusedIsNotAskedAgain(index: Int) async {
+    @Test(arguments: [0, 1]) func refusalIsNotRetried(index: Int) async {
         let question = Self.questions[index]()
         #expect(
             await ask(probe(retries: 3), question, failing: 9, .failed(landing(404)))
@@ -70,18 +70,18 @@ import Testing
                 == ([0], .refused(status: 403)))
     }
 
-    /// Whoever is served beside it shows that the server is there.
-    @Test(arguments: [0, 1]) func overTheLimitIsNoAttempt(index: Int) async {
+    /// Another request that is served shows that the server is reachable.
+    @Test(arguments: [0, 1]) func failureOverLimitIsNoAttempt(index: Int) async {
         let question = Self.questions[index]()
         loop.perform { $0.servers.join(Busy(), as: $0.makeID()) }
         let answer = await ask(probe(retries: 0), question, failing: 9, .failed(landing(503)))
         if index == 0 {
             #expect(answer == (Array(0...9), nil))
         } else {
-            // A file that nothing has come of has three.
+            // A file without received bytes has three further attempts.
             #expect(answer == ([0, 1, 2, 3], .transfer(.status(503), attempts: 1)))
         }
-        // What is no sign of too many counts.
+        // A failure that does not show a limit counts.
         let other = await ask(probe(retries: 0), question, failing: 9, .failed(landing(500)))
         #expect(other == ([0], .transfer(.status(500), attempts: 1)))
         let over = landing(503, isOverLimit: true)
@@ -89,19 +89,19 @@ import Testing
             await ask(probe(retries: 0), question, failing: 2, .failed(over)) == ([0, 1, 2], nil))
     }
 
-    @Test func whatIsAskedOtherwiseIsNoFailure() async {
+    @Test func changedRequestIsNoFailure() async {
         let answer = await ask(probe(retries: 0), .later, failing: 5, .again)
         #expect(answer == ([0, 0, 0, 0, 0, 0], nil))
     }
 
-    @Test func whoWasMuteBeforeHasHadItsTurn() async {
+    @Test func unansweredHeadCountsAsTurn() async {
         let question = Persistence.Question.first(nil, isMute: true)
         let answer = await ask(probe(retries: 3), question, failing: 1, .failed(landing(503)))
         #expect(answer == ([1, 2], nil))
     }
 
-    /// Of a host that has served nothing there are three tries, of which each takes its time.
-    @Test func aHostThatIsNotThereIsGivenUpSooner() async {
+    /// A host that has not served anything yet gets three attempts.
+    @Test func unknownHostIsGivenUpSooner() async {
         var gone = Exchange()
         gone.end = .failed(.network(code: 6, message: ""))
         let nowhere = Probe.Landing(url: url, redirects: 0, exchange: gone)
@@ -117,7 +117,7 @@ import Testing
         #expect(patient == ([0, 1, 2, 3], nil))
     }
 
-    @Test func anotherAnswerIsABreachOfTheFirstQuestionOnly() async {
+    @Test func firstProbeReportsBreachAsContract() async {
         let breach = ContractBreach.headTooLong
         let failed = Probe.Attempt<Void>.failed(landing(206), .breach(breach))
         let first = await ask(probe(retries: 0), .first(nil, isMute: false), failing: 9, failed)
