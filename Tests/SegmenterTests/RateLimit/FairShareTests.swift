@@ -17,7 +17,7 @@ import Testing
         #expect(FairShare.fill(total, wishes) == shares)
     }
 
-    /// One download with eight connections gets no more than one with one.
+    /// A download with eight connections gets no more than a download with one.
     @Test func dividesAmongDownloadsFirst() {
         let claims =
             [Claim(group: 7, demand: .max)]
@@ -25,25 +25,25 @@ import Testing
         #expect(FairShare.divide(1600, among: claims) == [800] + Array(repeating: 100, count: 8))
     }
 
-    /// What a slow download leaves goes to the others.
-    @Test func whatOneLeavesIsAnothers() {
+    /// The unused share of a slow download is divided among the others.
+    @Test func dividesUnusedShare() {
         let claims = [(1, 100), (2, .max), (1, 50), (2, 20), (3, 0)].map {
             Claim(group: $0, demand: $1)
         }
         #expect(FairShare.divide(1000, among: claims) == [100, 830, 50, 20, 0])
     }
 
-    /// Downloads with a limit of their own, and one without, of which some wish nothing yet.
+    /// Two downloads, one with two connections, with and without limits of their own.
     @Test(
         arguments: [
             (100, [1: 10], [90, 5, 5]), (nil, [1: 10], [0, 5, 5]),
             (100, [0: 30, 1: 10], [30, 5, 5]),
             (12, [1: 10], [6, 3, 3]), (nil, [0: 7, 1: 0], [7, 0, 0]), (100, [:], [50, 25, 25]),
         ] as [(Int64?, [Int: Int64], [Int64])])
-    func aDownloadsOwnLimitHolds(total: Int64?, most: [Int: Int64], shares: [Int64]) {
+    func respectsLimitOfDownload(total: Int64?, most: [Int: Int64], shares: [Int64]) {
         let claims = [0, 1, 1].map { Claim(group: $0, demand: .max) }
         #expect(FairShare.divide(total, among: claims, most: most) == shares)
-        // What nobody wishes is lent, and no more of it than the limit allows.
+        // Shares beyond the demand are lent, within each download's limit.
         let modest = [0, 1, 1].map { Claim(group: $0, demand: 0) }
         let lent = FairShare.divide(total, among: modest, most: most)
         for (group, limit) in most {
@@ -53,7 +53,7 @@ import Testing
         #expect(lent.reduce(0, +) <= total ?? .max)
     }
 
-    @Test func nobodyIsBetterOffAtAnothersCost() {
+    @Test func randomSharesAreFair() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         for _ in 0..<2000 {
@@ -69,7 +69,7 @@ import Testing
             #expect(shares.reduce(0, +) == min(total, wanted), "seed \(seed)")
             for (claim, share) in zip(claims, shares) {
                 #expect((0...claim.demand).contains(share), "seed \(seed)")
-                // Whoever has a wish open has as much as any other of the download.
+                // A connection with an unmet demand has as much as any other of its download.
                 guard share < claim.demand else { continue }
                 let best = zip(claims, shares).filter { $0.0.group == claim.group }.map(\.1).max()
                 #expect(share + 1 >= best ?? 0, "seed \(seed)")

@@ -4,8 +4,8 @@ import Testing
 @testable import Segmenter
 
 @Suite struct PaceTests {
-    /// A sender as libcurl is one: a piece that was answered with a pause comes again, perhaps
-    /// longer or in smaller pieces.
+    /// Simulates libcurl: after a pause it delivers a buffer again, perhaps longer or in smaller
+    /// parts.
     @Test func takesEveryByteOnce() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func isNeverTakenMoreThanGranted() {
+    @Test func takesAtMostGrantedBytes() {
         var pace = Pace()
         func grant(_ share: Int64, at now: Double, resumes: Bool) {
             let isResumed = pace.grant(share, now: now)
@@ -74,8 +74,10 @@ import Testing
         settle(0, 0)
     }
 
-    /// Who waits for the next turn only is not held back; who gets nothing then, or not enough, is.
-    @Test func isHeldBackWhereTheLimitIsFelt() {
+    /// A transfer that waits only for the next turn is not held back.
+    ///
+    /// A transfer whose share is empty or too small is.
+    @Test func heldBackOnlyByUsedUpShare() {
         var pace = Pace()
         func take(_ count: Int) { _ = pace.took(pace.part(of: count), of: count) }
         func grant(_ share: Int64) {

@@ -7,11 +7,13 @@ import Testing
         arguments: [
             (nil, nil), (0, nil), (-1, nil), (.nan, nil), (.infinity, nil), (1, 1), (5e9, 5e9),
         ] as [(Double?, Double?)])
-    func whatIsNoRateIsNoLimit(given: Double?, limit: Double?) {
+    func invalidRateIsNoLimit(given: Double?, limit: Double?) {
         #expect(RateLimit(given).bytesPerSecond == limit)
     }
 
-    /// `-` halves, `+` doubles; the speed measured is 1,000,000 throughout.
+    /// halves the limit, and doubles it.
+    ///
+    /// les it. The measured rate is 1,000,000 bytes per second.
     @Test(
         arguments: [
             (8000, "-", 4000), (8000, "--", 2000), (8000, "----", 1024), (8000, "-----", 1024),
@@ -28,7 +30,7 @@ import Testing
         #expect(rate.bytesPerSecond == limit)
     }
 
-    @Test func nothingIsHalvedWhereNothingRuns() {
+    @Test func halvingNeedsMeasuredRate() {
         var rate = RateLimit(nil)
         rate.halve(measured: 0)
         #expect(rate.bytesPerSecond == nil)

@@ -3,7 +3,7 @@ import Testing
 @testable import Segmenter
 
 @Suite struct RateMeterTests {
-    /// Feeds ten samples a second of `rate(time)` bytes per second.
+    /// Feeds ten samples a second at a rate in bytes per second, and returns the last rate shown.
     private static func feed(
         _ meter: inout RateMeter, from start: Double, to end: Double, bytes: inout Int64,
         rate: Int64
@@ -16,10 +16,10 @@ import Testing
         return shown
     }
 
-    @Test func showsASteadyRate() {
+    @Test func showsSteadyRate() {
         var meter = RateMeter()
         var bytes: Int64 = 0
-        #expect(meter.rate(bytes: 0, now: 0) == 0, "one sample is no rate")
+        #expect(meter.rate(bytes: 0, now: 0) == 0, "one sample gives no rate")
         for second in 0..<30 {
             let shown = Self.feed(
                 &meter, from: Double(second), to: Double(second + 1), bytes: &bytes,
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func fallsToZeroWithinFiveSecondsOfSilence() {
+    @Test func fallsToZeroWithinFiveSecondsOfStall() {
         var meter = RateMeter()
         var bytes: Int64 = 0
         _ = meter.rate(bytes: 0, now: 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(Self.feed(&meter, from: 24, to: 25, bytes: &bytes, rate: 0) == 0)
     }
 
-    @Test func followsAChangeWithinTheWindow() {
+    @Test func followsChangeWithinWindow() {
         var meter = RateMeter()
         var bytes: Int64 = 0
         _ = meter.rate(bytes: 0, now: 0)
@@ -49,15 +49,15 @@ import Testing
         #expect(abs(shown - 4_000_000) < 1)
     }
 
-    @Test func isNotMisledByALongPauseBetweenSamples() {
+    @Test func longPauseBetweenSamplesIsNoRate() {
         var meter = RateMeter()
         _ = meter.rate(bytes: 0, now: 0)
         _ = meter.rate(bytes: 1_000_000, now: 1)
         #expect(meter.rate(bytes: 1_000_000, now: 100) == 0)
-        #expect(meter.rate(bytes: 1_000_000, now: 100) == 0, "the clock stands still")
+        #expect(meter.rate(bytes: 1_000_000, now: 100) == 0, "the time is unchanged")
     }
 
-    @Test func startsFromWhatWasThere() {
+    @Test func ignoresBytesBeforeFirstSample() {
         var meter = RateMeter()
         _ = meter.rate(bytes: 1 << 40, now: 7)
         #expect(meter.rate(bytes: (1 << 40) + 500, now: 8) == 500)

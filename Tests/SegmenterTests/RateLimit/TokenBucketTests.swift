@@ -4,11 +4,11 @@ import Testing
 @testable import Segmenter
 
 @Suite struct TokenBucketTests {
-    /// A run of somebody who takes all there is, at irregular times.
+    /// A consumer that takes all available bytes at irregular times.
     private struct Run {
         var bucket: TokenBucket
         var now: Double
-        /// Time and bytes of each taking.
+        /// The time and the number of bytes of each take.
         var takings: [(time: Double, bytes: Int64)] = []
 
         mutating func go(
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [10_240, 1_000_000, 123_456_789, 5e9])
-    func anyFiveSecondsAreWithinThreePercent(rate: Double) {
+    func staysWithinThreePercentOverFiveSeconds(rate: Double) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         var run = Run(bucket: TokenBucket(rate: rate, now: 100), now: 100)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whoTookNothingForLongGetsABoundedBurst() {
+    @Test func burstAfterPauseIsBounded() {
         var bucket = TokenBucket(rate: 1000, now: 0)
         bucket.refill(now: 3600)
         #expect(bucket.available == 101)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [0.3, 1, 7.5])
-    func theSlowestRatesGiveWholeBytes(rate: Double) {
+    func slowRatesYieldWholeBytes(rate: Double) {
         var bucket = TokenBucket(rate: rate, now: 0)
         var bytes: Int64 = 0
         for tick in 1...1000 * 20 {
@@ -62,15 +62,15 @@ import Testing
         #expect(abs(Double(bytes) - 1000 * rate) <= 2)
     }
 
-    /// What another rate left behind neither holds the new one up nor adds to it.
-    @Test func aChangeOfRateTakesEffectAtOnce() {
+    /// Bytes that remain from the old rate neither delay nor increase the new one.
+    @Test func rateChangeAppliesImmediately() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         let rates: [Double] = [1e3, 1e5, 1e7, 1e9]
         var run = Run(bucket: TokenBucket(rate: 1e6, now: 0), now: 0)
         for _ in 0..<200 {
             let rate = rates.randomElement(using: &random) ?? 1
-            // Now and then without anything being taken before.
+            // Sometimes nothing is taken for a second before the change.
             if Bool.random(using: &random) { run.now += 1 }
             let start = run.now
             run.bucket.change(to: rate, now: start)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func timeThatStandsStillOrGoesBackGivesNothing() {
+    @Test func unchangedOrEarlierTimeAddsNothing() {
         var bucket = TokenBucket(rate: 1000, now: 10)
         bucket.refill(now: 10.05)
         bucket.take(upTo: 50)
