@@ -38,7 +38,7 @@ import Testing
             #expect(delay < seconds + 1)
         }
         let spread = policy.delay(failures: failures, retryAfter: seconds, random: 0.9)
-        #expect(spread > seconds, "not all come back at once")
+        #expect(spread > seconds, "retries do not coincide")
     }
 
     @Test func boundsAttemptsWithoutProgress() {

@@ -174,7 +174,7 @@ import Testing
         }
         #expect(model.scheduler.isComplete, "seed \(seed): it never completes")
         #expect(model.problem == nil, "seed \(seed): at the end")
-        #expect(model.assign(0) == nil && model.work.isEmpty, "seed \(seed): nothing is left")
+        #expect(model.assign(0) == nil && model.work.isEmpty, "seed \(seed): work remains")
     }
 
     @Test func adoptsOnlyUnassignedRanges() {
@@ -213,7 +213,7 @@ import Testing
             scheduler.measured(connection, rate: rate, now: 0)
         }
         guard case .stolen(let range, 0)? = scheduler.assign(2, connections: 3, now: 0) else {
-            Issue.record("nothing is taken from the first")
+            Issue.record("nothing is stolen from the first")
             return
         }
         // The bytes that the thief downloads until all could finish.

@@ -124,7 +124,7 @@ import Testing
             beside: full, asked: 6, isFirst: true, retryAfter: 900, failure: Self.busy, now: 7)
         #expect(!serverLimit.allows(beside: full, now: 906))
         #expect(serverLimit.allows(beside: full, now: 908))
-        #expect(serverLimit.allows(beside: Load(served: 1), now: 8), "below the serverLimit")
+        #expect(serverLimit.allows(beside: Load(served: 1), now: 8), "below the limit")
     }
 
     /// A response that is served only for a moment had been finished before.
@@ -134,11 +134,17 @@ import Testing
         serverLimit.served(Load(served: 3), asked: 10, now: 10.1)
         serverLimit.watch(Load(served: 3), now: 10.9)
         #expect(serverLimit.limit == 2)
-        #expect(serverLimit.allows(beside: Load(served: 2), now: 10.9), "one is kept above it")
-        #expect(!serverLimit.allows(beside: Load(served: 3), now: 10.9), "and no more")
+        #expect(
+            serverLimit.allows(beside: Load(served: 2), now: 10.9),
+            "one request above the limit remains")
+        #expect(
+            !serverLimit.allows(beside: Load(served: 3), now: 10.9), "no further request is allowed"
+        )
         serverLimit.watch(Load(served: 3), now: 11.2)
         #expect(serverLimit.limit == 3)
-        #expect(serverLimit.allows(beside: Load(served: 3), now: 11.2), "the next is tried at once")
+        #expect(
+            serverLimit.allows(beside: Load(served: 3), now: 11.2),
+            "the next number is tried immediately")
     }
 
     /// A request is refused after another one was served, so the higher number did not last.

@@ -134,7 +134,7 @@ private final class Watch {
             switch detector.step(all(.init(quiet: quiet), .init(quiet: quiet)), now: now) {
             case .sendCanary:
                 if detector.canaryEnded(.answered, received: Int64(tick)) { replaced += 1 }
-            case .rescue: Issue.record("nothing flows past the stalled ones")
+            case .rescue: Issue.record("no connection receives bytes")
             default: break
             }
         }
