@@ -40,7 +40,7 @@ import Testing
                 == decision)
     }
 
-    /// The bound of the number of connections by the size applies to an automatic number.
+    /// `minSplitSize` limits an automatic number of connections too.
     @Test(
         arguments: [(100, nil, 8), (100, 30, 3), (100, 101, 1), (nil, 30, 8), (0, 30, 1)]
             as [(Int64?, Int64?, Int)])

@@ -61,8 +61,8 @@ import Testing
             (["x-amz-checksum-sha256": sha256Base64, "x-amz-checksum-type": "composite"], []),
             (["x-amz-checksum-sha256": sha256Base64 + "-12"], []),
             (["x-amz-checksum-crc32": "NSRBwg==-3"], []),
-            // Without a type, the checksum of an object whose entity tag is one of a multipart
-            // upload is ignored.
+            // Without a type, a checksum is ignored if the entity tag is that of a multipart
+            // upload.
             (["x-amz-checksum-sha256": sha256Base64, "etag": "\"0f0f-2\""], []),
             (["x-amz-checksum-crc32": crc32Base64, "etag": "W/\"0f0f-12\""], []),
             (["x-amz-checksum-crc32": crc32Base64, "etag": "0f0f-2"], []),

@@ -118,19 +118,20 @@ struct FolderNamesTests {
         #expect(taken == [true, false])
     }
 
-    /// Each row has the parts of an earlier run, with the index of their file; 99 is another
-    /// download's.
+    /// Each row has the parts of an earlier run, with the indices of their files.
+    ///
+    /// Index 99 means another download.
     @Test(
         arguments: [
             // All parts exist under the names of the earlier run.
             (["f": 0, "f.1": 1, "f.2": 2], ["f", "f.1", "f.2"]),
-            // The first file has no part, and the others have taken its names.
+            // The first file had failed, so the others got the first two names.
             (["f": 1, "f.1": 2], ["f.2", "f", "f.1"]),
             // The first file is finished, and was moved away.
             (["f.1": 1, "f.2": 2], ["f", "f.1", "f.2"]),
             // Only the last file has a part, with a high number.
             (["f.9": 2], ["f", "f.1", "f.9"]),
-            // Another download's part is treated as for a single file.
+            // A part of another download does not change the names.
             (["f": 99], ["f", "f.1", "f.2"]), (["f.1": 99], ["f", "f.1", "f.2"]),
             ([:], ["f", "f.1", "f.2"]),
         ] as [([String: Int], [String])])

@@ -29,8 +29,8 @@ import Testing
             func first(from start: Double, before end: Double) -> Double? {
                 // The socket keeps changes until the next call reads them.
                 guard start < .infinity, next < changes.count else { return nil }
-                let told = max(changes[next], start)
-                return told < end ? told : nil
+                let reported = max(changes[next], start)
+                return reported < end ? reported : nil
             }
             while boot < end {
                 switch wait.next(now) {

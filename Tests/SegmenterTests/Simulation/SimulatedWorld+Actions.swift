@@ -58,8 +58,8 @@ extension SimulatedWorld: FetchActions {
         let writer = SimulatedWriter(at: range.start)
         writer.position = range.end
         lines[slot].writer = writer
-        let came = hedges[slot]?.writer.map { ByteRange($0.start, $0.position) }
-        if came?.contains(range) != true || came?.start != range.start - Int64(offset) {
+        let received = hedges[slot]?.writer.map { ByteRange($0.start, $0.position) }
+        if received?.contains(range) != true || received?.start != range.start - Int64(offset) {
             log.breaches.append("\(range) is not what the second request brought")
         }
         return 0

@@ -22,15 +22,15 @@ import Testing
         let loop = TransferLoop(residents: [])
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
-            let held = Monitor<Answer<Int>?>(nil)
+            let stored = Monitor<Answer<Int>?>(nil)
             return await loop.wait(otherwise: 0) { _, answer in
-                held.withLock { $0 = answer }
+                stored.withLock { $0 = answer }
                 beginning.finish()
                 return 7
             } cancel: { _, number in
                 // This closure may be called twice, if the task is cancelled while the operation
                 // begins.
-                held.withLock { $0.take() }?.resume(returning: number)
+                stored.withLock { $0.take() }?.resume(returning: number)
             }
         }
         for await _ in begun {}
