@@ -74,9 +74,8 @@ import Testing
         settle(0, 0)
     }
 
-    /// A transfer that waits only for the next turn is not held back.
-    ///
-    /// A transfer whose share is empty or too small is.
+    /// A transfer is held back if its share is empty or too small, and not if it only waits for the
+    /// next turn.
     @Test func heldBackOnlyByUsedUpShare() {
         var pace = Pace()
         func take(_ count: Int) { _ = pace.took(pace.part(of: count), of: count) }

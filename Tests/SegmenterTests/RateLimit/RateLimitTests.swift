@@ -11,9 +11,9 @@ import Testing
         #expect(RateLimit(given).bytesPerSecond == limit)
     }
 
-    /// halves the limit, and doubles it.
+    /// `-` halves the limit, and `+` doubles it.
     ///
-    /// les it. The measured rate is 1,000,000 bytes per second.
+    /// The measured rate is 1,000,000 bytes per second.
     @Test(
         arguments: [
             (8000, "-", 4000), (8000, "--", 2000), (8000, "----", 1024), (8000, "-----", 1024),
