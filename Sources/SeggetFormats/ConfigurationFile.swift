@@ -56,8 +56,8 @@ package struct ConfigurationFile {
                 line.name.allSatisfy(isNameCharacter)
             else {
                 let hint =
-                    line.name.hasPrefix("--") ? "names stand without dashes" : "give `name = value`"
-                throw Problem(number: number, text: "this is no option: \(hint)")
+                    line.name.hasPrefix("--") ? "write names without dashes" : "give `name = value`"
+                throw Problem(number: number, text: "this is not an option: \(hint)")
             }
             let rest = row[bare.endIndex...]
             if rest.first == "=" {
@@ -89,7 +89,7 @@ package struct ConfigurationFile {
         var rest = text.dropFirst()
         while let character = rest.popFirst(), character != "\"" || !isEnd(rest) {
             guard character != "\"" else {
-                throw Problem(number: number, text: "something stands behind the closing quote")
+                throw Problem(number: number, text: "there is text after the closing quote")
             }
             guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
                 value.append(character)

@@ -42,8 +42,8 @@ struct ConfigurationFileTests {
         ("[section]", 1, "name = value"), ("two words = 5", 1, "name = value"),
         ("Quiet", 1, "name = value"), ("\n\nfile_name = 1", 3, "name = value"),
         ("output = \"a", 1, "not closed"), ("output = \"a\\\"", 1, "not closed"),
-        ("output = \"", 1, "not closed"), ("output = \"a\" b", 1, "behind the closing quote"),
-        ("output = \"a\\\\\" \"b\"", 1, "behind the closing quote"),
+        ("output = \"", 1, "not closed"), ("output = \"a\" b", 1, "after the closing quote"),
+        ("output = \"a\\\\\" \"b\"", 1, "after the closing quote"),
     ])
     func isRefusedWithTheLine(text: String, number: Int, problem: String) {
         let error = #expect(throws: ConfigurationFile.Problem.self) {

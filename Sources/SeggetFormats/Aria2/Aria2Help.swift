@@ -15,7 +15,7 @@ package enum Aria2Help {
         }
         let what =
             switch keyword {
-            case nil: "Printing the options that do something here; '--help=#all' prints all."
+            case nil: "Printing the options that have an effect here; '--help=#all' prints all."
             case _ where isTag: "Printing all options."
             case _ where found.isEmpty: "No option matching with '\(word)'."
             default: "Printing options whose name includes '\(word)'."
@@ -50,7 +50,7 @@ extension Aria2Option.Treatment {
         switch self {
         case .honoured(let meaning): meaning
         case .accepted(let reason): "changes nothing: \(reason)"
-        case .warned(let reason): "changes nothing, and a warning says so: \(reason)"
+        case .warned(let reason): "changes nothing, with a warning: \(reason)"
         case .refused(let reason): "refused: \(reason)"
         case .service(let what): what
         }

@@ -84,6 +84,6 @@ struct Aria2List {
             $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isLetter
                 || Character(Unicode.Scalar($0)).isNumber
         }
-        return isName && name.utf8.count < 64 ? name : "(not the name of one)"
+        return isName && name.utf8.count < 64 ? name : "(not an option name)"
     }
 }

@@ -154,10 +154,10 @@ package struct Aria2Settings: Sendable {
         guard isService else { return }
         for (name, reason) in [
             ("rpc-user", "use --rpc-secret"), ("rpc-passwd", "use --rpc-secret"),
-            ("rpc-secure", "let a reverse proxy speak TLS"),
+            ("rpc-secure", "use a reverse proxy for TLS"),
         ] {
             guard let value = options[name], !value.isEmpty, value != "false" else { continue }
-            throw Aria2Refusal(["--\(name): segget's service does not have it; \(reason)"])
+            throw Aria2Refusal(["--\(name): segget's service does not support it; \(reason)"])
         }
     }
 

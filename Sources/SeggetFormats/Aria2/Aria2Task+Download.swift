@@ -118,12 +118,12 @@ extension Aria2Task {
         let headers = options.all("header").filter {
             !Self.isSent($0) && !$0.lowercased().hasPrefix("accept-encoding:")
         }.map { line in
-            "--header: segget sends no such field: "
+            "--header: segget does not send this field: "
                 + Aria2List.printable(String(line.prefix { $0 != ":" }))
         }
         let mirrors = urls.count - 1
         guard mirrors > Self.mostMirrors else { return headers }
-        return headers + ["\(mirrors - Self.mostMirrors) of \(mirrors) mirrors are left out"]
+        return headers + ["\(mirrors - Self.mostMirrors) of \(mirrors) mirrors are ignored"]
     }
 
     /// Whether a header can be sent: those that say what is asked for are segget's own.

@@ -38,7 +38,7 @@ package struct Aria2Task: Sendable {
             return urls.first.map(Self.problem) ?? Problem(code: 1, text: "There is no URL.")
         }
         if let out = options.text("out"), out.split(separator: "/").contains("..") {
-            return Problem(code: 1, text: "--out leads out of --dir: \(out)")
+            return Problem(code: 1, text: "--out points outside --dir: \(out)")
         }
         if let out = options.text("out"), out.hasSuffix("/") {
             return Problem(code: 16, text: "--out names no file: \(out)")
@@ -68,7 +68,8 @@ package struct Aria2Task: Sendable {
     /// A text that is no URL, without what may be a secret in it.
     private static func shown(_ text: String) -> String {
         text.contains("@")
-            ? "(not shown: it may hold a password)" : String(text.prefix { $0 != "?" && $0 != "#" })
+            ? "(not shown: it may contain a password)"
+            : String(text.prefix { $0 != "?" && $0 != "#" })
     }
 
     private static func problem(of text: String) -> Problem {

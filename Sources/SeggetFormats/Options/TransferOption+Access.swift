@@ -104,7 +104,7 @@ extension TransferOption {
             "access.no_proxy", "hosts, separated by commas", \.access.noProxy,
             [.own("no-proxy"), .onlyAria2("no-proxy", .filled(\.access.noProxy))], .all,
             canBeEmpty: true,
-            help: "Reach these hosts without a proxy, separated by commas; `*` is all."),
+            help: "Connect to these hosts without a proxy, separated by commas; `*` is all."),
         .choice(
             "access.address_family",
             [("any", AccessOptions.AddressFamily.any), ("ipv4", .ipv4), ("ipv6", .ipv6)],
@@ -138,7 +138,7 @@ extension TransferOption {
         .flag(
             "access.is_insecure", \.access.isInsecure,
             [.own("insecure"), .aria2("check-certificate", .opposite)], .own,
-            help: "Accept any certificate: anybody can then answer in the server's place."),
+            help: "Accept any certificate: anyone can then impersonate the server."),
         .text(
             "access.pinned_public_key", "`sha256//BASE64`, or the path of a PEM file",
             \.access.pinnedPublicKey, [.own("pinned-public-key")], .own,
@@ -166,11 +166,11 @@ extension TransferOption {
             help: "Lowest version of TLS to accept."),
         .flag(
             "access.allows_downgrade", \.access.allowsDowngrade, [.own("allow-downgrade")], .own,
-            help: "Follow redirects from https to http too."),
+            help: "Also follow redirects from https to http."),
         .flag(
             "access.crosses_origins", \.access.crossesOrigins, [.own("header-cross-origin")],
             .own,
-            help: "Send headers, credentials, cookies and referer to other origins too."),
+            help: "Also send headers, credentials, cookies and referer to other origins."),
     ]
 }
 

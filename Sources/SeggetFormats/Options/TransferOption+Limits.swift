@@ -6,11 +6,11 @@ extension TransferOption {
     static let naming: [TransferOption] = [
         .flag(
             "naming.uses_url", \.naming.usesURL, [.own("remote-name")], [.own, .tcp], .nextStart,
-            help: "Name the file by the URL as given, not by what the server suggests."),
+            help: "Name the file after the given URL, not as the server suggests."),
         .flag(
             "naming.numbers_taken", \.naming.numbersTaken,
             [.own("auto-rename"), .aria2("auto-file-renaming")], .all, .nextStart,
-            help: "Where the name is taken, use the next free one: `big.1.iso`, `big.2.iso`."),
+            help: "If the name is taken, use the next free one: `big.1.iso`, `big.2.iso`."),
     ]
 
     /// Limits of size, time and rate.
@@ -109,7 +109,7 @@ extension TransferOption {
             help: "Skip a file that exists, without asking the server or checking its content."),
         .flag(
             "files.refuses_html", \.files.refusesHTML, [.own("refuse-html")], .own,
-            help: "Fail where an HTML page arrives instead of a model, an archive or a disk image."
+            help: "Fail if an HTML page arrives instead of a model, an archive or a disk image."
         ),
         .hidden(
             "files.umask", .fileMode, help: "The file mode creation mask of the finished file."),

@@ -24,7 +24,7 @@ extension TransferOption {
         .bytes(
             "min_split_size", atLeast: 1, \.minSplitSize, [.aria2("min-split-size")],
             [.list, .socket, .tcp, .rpc],
-            help: "Fewest bytes that a further connection is opened for."),
+            help: "Fewest bytes to open a further connection for."),
         TransferOption(
             "checksum", .digest,
             [
@@ -58,10 +58,10 @@ extension TransferOption {
                             return true
                         }, texts: { ["\($0.resume)"] })),
             ], .own, .nextStart,
-            help: "Resume what an earlier run has downloaded."),
+            help: "Resume an earlier run."),
         .flag(
             "resume_unverified", \.resumeUnverified, [.own("resume-unverified")], .own,
-            help: "Resume also where only a sample shows that the remote file is still the same."),
+            help: "Resume even if only a sample shows that the remote file is unchanged."),
         .flag(
             "single_request", \.singleRequest,
             [
@@ -81,26 +81,28 @@ extension TransferOption {
             texts: { _ in [] }),
         .file(
             "adopt", \.adopt, [.typed("adopt")], [.configuration, .socket], .never,
-            help: "Continue what curl, wget, aria2 or a browser has begun."),
+            help: "Continue a file that curl, wget, aria2 or a browser began to download."),
         .hidden(
             "takes_over", .choice(["nothing", "controlled", "complete", "begun"]),
-            help: "Which existing file counts for the download, for `segget-aria2c`."),
+            help: "Which existing file `segget-aria2c` continues."),
         .flag(
             "continues_existing", \.continuesExisting, [.typed("continue")],
             [.configuration, .socket], .never,
-            help: "Continue a shorter file of that name that curl, wget or a browser has begun."),
+            help:
+                "Continue a shorter file of this name that curl, wget or a browser began to download."
+        ),
         .flag(
             "waits_for_network", \.waitsForNetwork, [.own("wait-for-network")], .own,
             help: "When the network is lost, wait until it is back, without limit."),
         .hidden(
             "waits_for_network_first", .flag,
-            help: "Wait for the network before the download has started, too."),
+            help: "Also wait for the network before the download has started."),
         .hidden(
             "ends_to_rest", .flag,
-            help: "End instead of waiting while a server that counts requests gets none."),
+            help: "End instead of waiting for a server that refuses further requests."),
         TransferOption(
             "headers", .headers, [.everywhere("header")], .all, isSecret: true,
-            help: "Send this header too; repeatable.",
+            help: "Add this request header; repeatable.",
             read: { options, text in
                 guard (try? DownloadOptions.check(header: text)) != nil else { return false }
                 options.headers.append(text)

@@ -28,36 +28,36 @@ public struct PreviewReport: Encodable {
         let all = size.map { Units.size($0) } ?? "a file whose size is not stated"
         switch preview.action {
         case .begin:
-            (action, words) = ("begin", "fetch \(all)")
+            (action, words) = ("begin", "download \(all)")
         case .resume:
             let rest = size.map { Units.size(max(0, $0 - preview.bytesKept)) } ?? "the rest"
             (action, words) = (
                 "resume",
-                "resume: \(Units.size(preview.bytesKept)) of \(all) are there, fetch \(rest)"
+                "resume: \(Units.size(preview.bytesKept)) of \(all) are present, download \(rest)"
             )
         case .adopt:
             let rest = size.map { Units.size(max(0, $0 - preview.bytesKept)) } ?? "the rest"
             (action, words) = (
                 "adopt",
                 "take over \(Units.size(preview.bytesKept)) of \(all) from another program's file, "
-                    + "fetch \(rest)"
+                    + "download \(rest)"
             )
         case .startOver(let why):
             (action, reason) = ("start_over", why.kind)
-            words = "start over, fetch \(all): \(why.text)"
+            words = "start over, download \(all): \(why.text)"
         case .leave(.alreadyComplete):
             (action, words) = (
-                "leave", "fetch nothing: the \(Units.size(preview.bytesKept)) are there already"
+                "leave", "nothing: the file is complete (\(Units.size(preview.bytesKept)))"
             )
         case .leave(.notNewer):
-            (action, words) = ("leave", "fetch nothing: the remote file is not newer")
+            (action, words) = ("leave", "nothing: the remote file is not newer")
         case .leave(.skipped):
-            (action, words) = ("leave", "skip: the file exists, and is not checked")
+            (action, words) = ("leave", "skip: the file exists; it is not checked")
         case .finish:
             (action, words) = (
                 "finish",
-                "check the \(Units.size(preview.bytesKept)) that a killed run completed, and give "
-                    + "them their name; fetch nothing"
+                "verify the \(Units.size(preview.bytesKept)) that a killed run completed, and rename "
+                    + "the part; download nothing"
             )
         }
     }
@@ -65,7 +65,7 @@ public struct PreviewReport: Encodable {
     /// The report for people, a line for each fact; no control characters.
     public func lines(connections: Int) -> [String] {
         var own = ["would:        \(words)", "to:           \(path)"]
-        if let makesFolder { own.append("makes:        the folder \(makesFolder)") }
+        if let makesFolder { own.append("creates:      the folder \(makesFolder)") }
         own = own.map(PrintableText.escape)
         return own + (probed?.lines(connections: connections) ?? [])
     }

@@ -38,8 +38,8 @@ public struct ProbeReport: Encodable {
             file.identity.strongETag != nil
             ? "strong"
             : file.identity.blank.contains(.etag)
-                ? "proves nothing"
-                : file.identity.wellFormedETag != nil ? "weak" : "malformed: proves nothing"
+                ? "not usable"
+                : file.identity.wellFormedETag != nil ? "weak" : "malformed: not usable"
         provesDate = !file.identity.blank.contains(.lastModified)
         url = file.url
         finalURL = file.effectiveURL
@@ -72,11 +72,11 @@ public struct ProbeReport: Encodable {
             ("etag", etag.map { "\($0) (\(etagWorth))" } ?? "none"),
             (
                 "last modified",
-                (lastModified ?? "not stated") + (provesDate ? "" : " (proves nothing)")
+                (lastModified ?? "not stated") + (provesDate ? "" : " (not usable)")
             ),
             ("ranges", ranges),
             ("digests", digests.isEmpty ? "none" : digests.joined(separator: ", ")),
-            ("probed by", probedBy + (headProblem.map { " (`HEAD` did not do: \($0))" } ?? "")),
+            ("probed by", probedBy + (headProblem.map { " (`HEAD` was not usable: \($0))" } ?? "")),
             ("fetch", fetch(connections)),
             ("resume", resume),
         ]
@@ -106,13 +106,12 @@ public struct ProbeReport: Encodable {
             return "not possible: a stopped download starts over"
         }
         return switch identity {
-        case "etag": "rests on the ETag (identity: etag)"
-        case "last-modified": "rests on `Last-Modified` (identity: last-modified)"
+        case "etag": "by the ETag (identity: etag)"
+        case "last-modified": "by `Last-Modified` (identity: last-modified)"
         default:
             digests.isEmpty
-                ? "starts over, unless `--checksum` proves the file, or `--resume-unverified` compares "
-                    + "a sample (identity: none)"
-                : "rests on the checksum that the server states (identity: none)"
+                ? "starts over, unless `--checksum` or `--resume-unverified` is given (identity: none)"
+                : "by the checksum that the server states (identity: none)"
         }
     }
 }

@@ -24,7 +24,8 @@ package struct Summary {
         facts.append(Self.proof(file, endIsProven: endIsProven))
         if !file.isSynchronized {
             facts.append(
-                "not synchronized: the file system cannot, so a power cut may take the file")
+                "not synchronized: the file system does not support fsync; a power cut may lose the file"
+            )
         }
         if file.isPage { facts.append(Self.pageWarning) }
         text = facts.joined(separator: "; ")
@@ -32,7 +33,7 @@ package struct Summary {
 
     /// What is said of an HTML page that arrived where something else was promised.
     package static let pageWarning =
-        "WARNING: it is an HTML page, not what its name promises, perhaps a login or an error page"
+        "WARNING: the file is an HTML page, unlike its name, perhaps a login or error page"
 
     private static func text(_ unchanged: DownloadedFile.Unchanged, _ file: DownloadedFile)
         -> String
@@ -41,15 +42,15 @@ package struct Summary {
         switch unchanged {
         case .alreadyComplete:
             if file.isDated {
-                return "\(what), already complete; its size, its date and a sample are the server's"
+                return "\(what), already complete; its size, date and a sample match the server's"
             }
             let crc = file.crc32.map { Digest(crc32: $0).description }
             let checked = file.verified.map(\.description) + [crc].compactMap { $0 }
             return "\(what), already complete; checked \(checked.joined(separator: ", "))"
         case .notNewer:
-            return "\(what), not fetched: the remote file is not newer"
+            return "\(what), not downloaded: the remote file is not newer"
         case .skipped:
-            return "\(what), skipped: the file exists, and was not checked"
+            return "\(what), skipped: the file exists; it was not checked"
         }
     }
 
@@ -57,10 +58,10 @@ package struct Summary {
         guard file.verified.isEmpty else {
             return "verified \(file.verified.map(\.description).joined(separator: ", "))"
         }
-        let held = file.isSampled ? "a sample, not the validator, held it together; " : ""
+        let held = file.isSampled ? "resumed by a sample, not by a validator; " : ""
         let crc = "CRC-32 \(file.crc32.map { Digest(crc32: $0).hex } ?? "unknown")"
         return endIsProven
-            ? "\(held)only the size is verified: there was no digest to compare with (\(crc))"
+            ? "\(held)only the size is verified: no digest was available (\(crc))"
             : "nothing is verified: neither size nor digest was known (\(crc))"
     }
 }

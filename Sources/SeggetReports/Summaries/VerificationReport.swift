@@ -80,7 +80,7 @@ package struct VerificationReport: Encodable {
         }
         if let expectedSize, !part, expectedSize != size {
             lines.append(
-                "wrong: the size is \(Diagnostic.exact(size)) in place of "
+                "wrong: the size is \(Diagnostic.exact(size)) instead of "
                     + Diagnostic.exact(expectedSize))
         }
         if bytesRecorded > 0 {
@@ -107,7 +107,7 @@ package struct VerificationReport: Encodable {
         let source =
             switch comparison.source {
             case .argument: "by `--checksum`"
-            case .sums: "by the file of checksums"
+            case .sums: "by the checksum file"
             case .manifest: "by the manifest"
             case .attributes: "by the extended attributes"
             }
@@ -124,20 +124,20 @@ package struct VerificationReport: Encodable {
             messages.append(
                 Message(
                     .note,
-                    "a download is writing to \(name) at this moment: what arrives "
-                        + "meanwhile is not checked"))
+                    "a download is writing to \(name): bytes that arrive during the check "
+                        + "are not checked"))
         }
         if part, !complete {
             messages.append(Message(.note, "\(name) is not complete; `segget get` continues it"))
         }
         guard !good else { return messages }
-        messages.append(Message(.error, "\(name) is not as it should be"))
+        messages.append(Message(.error, "\(name) failed verification"))
         let hint =
             part
-            ? "`segget get` fetches again what is damaged"
+            ? "`segget get` downloads the damaged bytes again"
             : bytesRecorded > 0
-                ? "`segget repair` fetches again what is damaged"
-                : "download it anew with `--overwrite`"
+                ? "`segget repair` downloads the damaged bytes again"
+                : "download it again with `--overwrite`"
         messages.append(Message(.hint, hint))
         return messages
     }

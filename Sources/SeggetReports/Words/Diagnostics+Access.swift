@@ -30,7 +30,7 @@ extension Diagnostic {
                 .refused, "address_denied",
                 "\(url) is not fetched through a proxy: private addresses are denied, and only the "
                     + "proxy knows which address it connects to",
-                hint: "do without the proxy that the task or the environment names, or start the "
+                hint: "unset the proxy of the task or the environment, or start the "
                     + "service with `--deny-private no`")
         }
     }
@@ -47,11 +47,11 @@ extension Diagnostic {
         case .incomplete(let part, let missing):
             "\(quote(option(part))) needs \(quote(option(missing)))"
         case .unusable(.interface):
-            "no connection can go out from what \(quote(option(.interface))) names"
+            "cannot connect from the interface or address of \(quote(option(.interface)))"
         case .unusable(.clientCertificate):
             "the client's certificate or its key cannot be used"
         case .unusable(let part):
-            "what \(quote(option(part))) gives cannot be used"
+            "the value of \(quote(option(part))) cannot be used"
         }
     }
 
@@ -60,7 +60,7 @@ extension Diagnostic {
         case .unreadable: "check the name and the permissions of the file"
         case .malformed(let part): form(part)
         case .conflict: "give one of them"
-        case .incomplete(_, let missing): "give \(quote(option(missing))) too"
+        case .incomplete(_, let missing): "also give \(quote(option(missing)))"
         case .unusable(.interface):
             "give the name of an interface that is up, or an address of this machine"
         case .unusable(.clientCertificate):
@@ -104,10 +104,11 @@ extension Diagnostic {
         let names = schemes.joined(separator: " and ")
         self.init(
             .refused, "auth_scheme",
-            "the server of \(url) accepts \(names) logins only: no user and password will do",
+            "the server of \(url) accepts \(names) logins only: a user and password do not help",
             hint: schemes.contains("Negotiate")
                 ? "get a Kerberos ticket with `kinit`, and give `--negotiate`"
-                : "segget does not speak \(names): ask for another way in, or use `curl --ntlm`")
+                : "segget does not support \(names): ask for another login method, or use `curl --ntlm`"
+        )
     }
 
     /// The characters of a name that a file system may not allow, as the end of a sentence; empty where there are
@@ -123,25 +124,24 @@ extension Diagnostic {
             if !found.contains(quoted) { found.append(quoted) }
         }
         guard !found.isEmpty else { return "" }
-        return "; the file system may allow no \(found.joined(separator: " or ")) in names"
+        return "; the file system may not allow \(found.joined(separator: " or ")) in names"
     }
 
     static func hint(proxyRefused code: Int?) -> String {
         code == 403
-            ? "the proxy does not let this address pass: ask whoever runs it"
+            ? "the proxy blocks this address: ask its administrator"
             : "give the right credentials in the URL of the proxy, `SCHEME://USER:PASS@HOST:PORT`"
     }
 
     static func hint(untrusted problem: String) -> String {
         if ["has expired", "not yet valid"].contains(where: problem.contains) {
             return
-                "check the clock of this machine (`date`): if it is right, the server's certificate is out "
-                + "of date, and whoever runs the server has to renew it"
+                "check the clock of this machine (`date`): if it is right, the server's certificate has "
+                + "the wrong dates, and the server's administrator has to renew it"
         }
         return problem.contains("pinned")
-            ? "the server has another key than `--pinned-public-key` names: do not go on before you "
-                + "know why"
-            : "if its authority is yours, name its file with `--ca-certificate`"
+            ? "the server's key differs from `--pinned-public-key`: find out why before you continue"
+            : "if you trust its authority, give the authority's certificate with `--ca-certificate`"
     }
 
     /// What a value must look like.
@@ -149,7 +149,7 @@ extension Diagnostic {
         switch part {
         case .credentials:
             "give `USER:PASS`, or `USER` and the password with `--password-fd`, without line breaks"
-        case .bearerToken: "a token is not empty, and has no spaces or line breaks within"
+        case .bearerToken: "give a token that is not empty and has no spaces or line breaks"
         case .cookies:
             "give cookies as `name=value; name=value`; `--cookie` takes a file with cookies"
         case .proxy:
@@ -158,7 +158,7 @@ extension Diagnostic {
         case .resolve: "give an address as `HOST:PORT:ADDRESS`"
         case .pinnedPublicKey:
             "give a key as `sha256//BASE64`, or the name of a PEM file with a public key"
-        default: "give a text without line breaks and control characters"
+        default: "give a text without line breaks or control characters"
         }
     }
 

@@ -8,94 +8,93 @@ extension Diagnostic {
         let file = Self.quote(path)
         let status = Self.status(obstacle)
         let kind = Self.kind(obstacle)
-        let proof = "give `--checksum`, or with `--resume-unverified` let a sample decide"
+        let proof = "give `--checksum`, or `--resume-unverified` to compare a sample"
         let without = "download without `--adopt` or `-c`"
-        let anew = "\(without), or give the URL that it was begun from"
+        let anew = "\(without), or give the URL that the file was started from"
         let (what, hint): (String, String) =
             switch obstacle {
-            case .missing: ("there is no file \(file)", "check the name that `--adopt` has")
+            case .missing: ("there is no file \(file)", "check the name after `--adopt`")
             case .notARegularFile:
-                ("\(file) is not a regular file, so it is left alone", "give the file itself")
+                ("\(file) is not a regular file; it is left unchanged", "give the file itself")
             case .otherOwner:
                 (
-                    "\(file) belongs to another user, so it is left alone",
-                    "copy it, and give the copy"
+                    "\(file) belongs to another user; it is left unchanged",
+                    "copy the file, and give the copy"
                 )
             case .hasOtherNames:
                 (
-                    "\(file) has further names (hard links), so it is left alone",
-                    "copy it, and give the copy"
+                    "\(file) has more than one name (hard links); it is left unchanged",
+                    "copy the file, and give the copy"
                 )
             case .inUse:
                 (
-                    "another program works on \(file) at this moment, so it is left alone",
+                    "another program is using \(file); it is left unchanged",
                     "end that program, then \(again)"
                 )
             case .changed:
                 (
-                    "\(file) was changed by another program while it was read; it is left as it is",
+                    "another program changed \(file) while segget read it; it is left unchanged",
                     "end that program, then \(again)"
                 )
             case .nothingInIt:
-                ("\(file) holds nothing of the file yet", without)
+                ("\(file) has no downloaded data yet", without)
             case .controlFile(let problem):
                 (
                     "the control file \(Self.quote(path + ".aria2")) cannot be used: "
-                        + "\(Self.describe(problem)); \(file) is left as it is",
-                    "move the control file away to have \(file) count from its beginning, or "
-                        + without
+                        + "\(Self.describe(problem)); \(file) is left unchanged",
+                    "move the control file away to continue at the end of \(file), or \(without)"
                 )
             case .shorterThanControlFile(let size, let stated):
                 (
-                    "\(file) has \(Self.exact(size)), and by its control file more: bytes up to "
-                        + "\(stated); it is left as it is",
-                    "it was cut off, or the control file is another file's: \(without)"
+                    "\(file) has \(Self.exact(size)), but its control file lists bytes up to \(stated); "
+                        + "it is left unchanged",
+                    "it was truncated, or the control file belongs to another file: \(without)"
                 )
             case .longerThanRemote(let size, let remote):
                 (
                     "\(file) has \(Self.exact(size)), and the remote file \(Self.exact(remote)): "
-                        + "it is another one, and left as it is", anew
+                        + "they are different files; it is left unchanged", anew
                 )
             case .otherSize(let stated, let remote):
                 (
-                    "\(file) is part of a file of \(Self.exact(stated)), and the remote one has "
-                        + "\(Self.exact(remote)): it is left as it is", anew
+                    "\(file) is part of a file of \(Self.exact(stated)), and the remote file has "
+                        + "\(Self.exact(remote)); it is left unchanged", anew
                 )
             case .noRanges:
                 (
-                    "the server serves no byte ranges, so nothing of \(file) can be gone on with",
+                    "the server serves no byte ranges, so \(file) cannot be continued",
                     without
                 )
             case .noProof:
-                ("nothing says whether \(file) is part of the remote file", proof)
+                ("segget cannot tell whether \(file) is part of the remote file", proof)
             case .onlyDigestTells:
                 (
-                    "\(file) has the length of the remote file, which shows nothing of how much of "
-                        + "it is there", "give `--checksum`, or \(without)"
+                    "\(file) has the size of the remote file, so segget cannot tell how much of it has "
+                        + "been downloaded", "give `--checksum`, or \(without)"
                 )
             case .sampleDiffers(let range):
                 (
-                    "bytes \(range) of \(file) are not what the server sends: it is another file, "
-                        + "or another version, and left as it is", anew
+                    "bytes \(range) of \(file) differ from what the server sends: it is another file "
+                        + "or version; it is left unchanged", anew
                 )
             case .otherDigest(let expected, let actual, let part):
                 (
                     "\(file), completed, has the wrong checksum: expected `\(expected)`, got "
-                        + "`\(actual)`; it is left as it was",
+                        + "`\(actual)`; it is left unchanged",
                     part == nil
                         ? "check the expected value; if it is right, move the file away, and "
                             + without
-                        : "check the expected value: with the right one the same command is done at "
-                            + "once; else \(without)"
+                        : "check the expected value: with the right one, the same command finishes "
+                            + "without a download; otherwise \(without)"
                 )
             case .otherVersion(.rejected):
                 (
-                    "\(file), completed, had the wrong checksum, and is not tried again with the same "
-                        + "one", "give the right `--checksum`, or \(without)"
+                    "\(file), completed, had the wrong checksum; segget does not try it again with the "
+                        + "same one", "give the right `--checksum`, or \(without)"
                 )
             case .otherVersion(let reason):
                 (
-                    "what was taken over from \(file) cannot be continued: \(Self.describe(reason))",
+                    "the data taken over from \(file) cannot be continued: \(Self.describe(reason))",
                     "\(again) later, or \(without)"
                 )
             }
@@ -129,10 +128,11 @@ extension Diagnostic {
 
     private static func describe(_ problem: ControlFileProblem) -> String {
         switch problem {
-        case .version(let version): "its format is of version \(version), which is not known"
-        case .truncated: "it is cut off"
+        case .version(let version):
+            "its format has version \(version), which segget does not support"
+        case .truncated: "it is truncated"
         case .inconsistent: "it contradicts itself"
-        case .unusable: "it is no readable file of yours"
+        case .unusable: "it is not a readable file that you own"
         }
     }
 }

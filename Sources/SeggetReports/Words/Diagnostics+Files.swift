@@ -10,8 +10,10 @@ extension Diagnostic {
         case .noManifest(isFileThere: true):
             self.init(
                 .usage, "no_manifest",
-                "\(file) has no kept manifest, so nothing shows which of its bytes are damaged",
-                hint: "download it anew with `--overwrite`; `--keep-manifest` keeps the manifest")
+                "\(file) has no kept manifest, so segget cannot tell which of its bytes are damaged",
+                hint:
+                    "download it again with `--overwrite`; add `--keep-manifest` to keep the manifest"
+            )
         case .noManifest(isFileThere: false):
             self.init(
                 .usage, "no_manifest", "there is nothing to repair at \(file)",
@@ -20,14 +22,14 @@ extension Diagnostic {
             self.init(
                 .remoteChanged, "remote_changed",
                 "\(file) cannot be repaired from \(url): \(Self.describe(reason)); "
-                    + "it is left as it was",
-                hint: "give a URL of the same version, or download anew with `--overwrite`")
+                    + "it is left unchanged",
+                hint: "give a URL of the same version, or download it again with `--overwrite`")
         case .otherDigest(let expected, let actual):
             self.init(
                 .checksumMismatch, "checksum_mismatch",
                 "\(file) repaired by its manifest has the wrong checksum: expected "
-                    + "`\(expected)`, got `\(actual)`; it is left as it was",
-                hint: "check the expected value, or download anew with `--overwrite`")
+                    + "`\(expected)`, got `\(actual)`; it is left unchanged",
+                hint: "check the expected value, or download it again with `--overwrite`")
         }
     }
 
@@ -42,8 +44,8 @@ extension Diagnostic {
         case .nothingToCheckAgainst(let path):
             self.init(
                 .usage, "nothing_to_check_against",
-                "nothing says what \(Self.quote(path)) should be: it has no manifest and no "
-                    + "extended attributes of segget's",
+                "there is nothing to check \(Self.quote(path)) against: it has neither a manifest nor "
+                    + "segget's extended attributes",
                 hint: "give `--checksum ALGO:HEX` or `--sums SHA256SUMS`")
         case .sumsUnavailable(let path, let code):
             self.init(
@@ -54,7 +56,7 @@ extension Diagnostic {
             self.init(
                 .usage, "sums_unreadable",
                 "\(Self.quote(path)) has no line with a checksum of a known algorithm",
-                hint: "known are lines `HEX  NAME` and `ALGO (NAME) = HEX` with MD5, SHA-1, "
+                hint: "give a file with lines `HEX  NAME` or `ALGO (NAME) = HEX`, with MD5, SHA-1, "
                     + "SHA-256 or SHA-512")
         case .sums(let path, .missing(let name)):
             self.init(
@@ -63,8 +65,7 @@ extension Diagnostic {
         case .sums(let path, .ambiguous(let name)):
             self.init(
                 .usage, "sums_ambiguous",
-                "\(Self.quote(path)) has several lines for \(Self.quote(name)) that contradict "
-                    + "each other",
+                "\(Self.quote(path)) has contradictory lines for \(Self.quote(name))",
                 hint: "give the right value as `--checksum ALGO:HEX`")
         case .assembly(let failure):
             self.init(failure, again: "run the same command again")
@@ -75,9 +76,9 @@ extension Diagnostic {
     static func describe(_ reason: StartOverReason) -> String {
         switch reason {
         case .urlChanged:
-            "it was downloaded from another URL, and nothing proves that the file is the same"
+            "it was downloaded from another URL, and nothing shows that the file is the same"
         case .noValidator:
-            "the server sends nothing that proves that the file is the same"
+            "the server sends no validator that shows that the file is the same"
         default: reason.text
         }
     }
@@ -93,33 +94,33 @@ extension FinishedDoubt {
     var text: String {
         switch self {
         case .resized(let was, let now):
-            "the file that is there had \(Diagnostic.exact(was)) when it was downloaded, and now has "
+            "the existing file had \(Diagnostic.exact(was)) when it was downloaded, and now has "
                 + Diagnostic.exact(now)
         case .remote(let reason):
-            "the file that is there is not taken for complete: \(Diagnostic.describe(reason))"
+            "the existing file is not considered complete: \(Diagnostic.describe(reason))"
         case .otherURL:
-            "the file that is there was downloaded from another URL"
+            "the existing file was downloaded from another URL"
         case .damaged:
-            "the file that is there is damaged: it no longer has the content that was downloaded "
-                + "(`segget repair` mends it where its manifest was kept)"
+            "the existing file is damaged: it no longer has the content that was downloaded "
+                + "(`segget repair` repairs it if its manifest was kept)"
         case .otherDigest(let expected, let actual):
-            "the file that is there has the wrong checksum: expected `\(expected)`, got "
+            "the existing file has the wrong checksum: expected `\(expected)`, got "
                 + "`\(actual)`"
         case .unproven:
-            "nothing proves that the bytes of the file that is there are the server's: the download "
+            "nothing shows that the existing file has the server's bytes: the download "
                 + "starts over, and replaces it when it is complete"
         case .otherBytes:
-            "the file that is there is not what the server sends: the download starts over, and "
+            "the existing file differs from what the server sends: the download starts over, and "
                 + "replaces it when it is complete"
         case .unusable:
-            "what another program left of the file cannot be used: the download starts over, and "
+            "the other program's unfinished file cannot be used: the download starts over, and "
                 + "replaces it when it is complete"
         case .unmarked:
-            "nothing shows whether the file that is there is the server's"
+            "nothing shows whether the existing file is the same as the server's"
         case .notTheServers:
-            "the file that is there is not what the server sends"
+            "the existing file differs from what the server sends"
         case .otherSize(let size, let remote):
-            "the file that is there has \(Diagnostic.exact(size)), and the server's "
+            "the existing file has \(Diagnostic.exact(size)), and the server's "
                 + Diagnostic.exact(remote)
         }
     }

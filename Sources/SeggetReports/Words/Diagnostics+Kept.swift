@@ -9,10 +9,10 @@ extension Diagnostic {
         switch error.reason {
         case .assembly(.digestMismatch(_, _, let part)),
             .assembly(.notAdopted(_, .otherDigest(_, _, let part?))):
-            return "the wrong data as \(quote(part)), for inspection; it is never resumed from, "
-                + "unless `--checksum` says that it is right"
+            return "the wrong data as \(quote(part)), for inspection; it is never resumed "
+                + "unless `--checksum` matches it"
         case .assembly(.partChanged(let part)):
-            return "what is intact of \(quote(part)); the next run finds out"
+            return "\(quote(part)), to be rechecked by the next run"
         case .assembly(.notAdopted(_, .otherVersion(.rejected))): return nil
         case .assembly(.notAdopted(_, .otherVersion)): return bytesKept(error)
         case .assembly(.notAdopted): return nil

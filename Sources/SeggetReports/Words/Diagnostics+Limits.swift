@@ -6,7 +6,7 @@ extension Diagnostic {
     init(limit reason: DownloadError.Reason, url: String, again: String) {
         switch reason {
         case .tooLarge(let size, let limit):
-            let length = size.map { " is \(Self.exact($0)) long" } ?? " turned out to be longer"
+            let length = size.map { " is \(Self.exact($0)) long" } ?? " is longer than announced"
             self.init(
                 .unavailable, "too_large",
                 "\(url)\(length), and `--max-size` allows \(Self.exact(limit))",
@@ -14,14 +14,14 @@ extension Diagnostic {
         case .tooSlow(let rate, let minimum, let period):
             self.init(
                 .unavailable, "too_slow",
-                "\(url) came at \(Units.speed(rate)) for \(Units.elapsed(period)), new "
-                    + "connections included, and `--min-rate` asks for \(Units.speed(minimum))",
+                "\(url) was received at \(Units.speed(rate)) for \(Units.elapsed(period)), new "
+                    + "connections included, and `--min-rate` requires \(Units.speed(minimum))",
                 hint: "\(again) later, or with a lower `--min-rate`")
         case .timeIsUp(let time):
             self.init(
                 .stopped, "time_is_up",
-                "the download of \(url) was stopped after \(Units.elapsed(time)), as "
-                    + "`--max-time` asks", hint: again)
+                "the download of \(url) was stopped after \(Units.elapsed(time)), the limit of "
+                    + "`--max-time`", hint: again)
         default: preconditionFailure("not a limit")
         }
     }

@@ -21,11 +21,11 @@ extension Diagnostic {
         switch fault {
         case .none: "none was given"
         case .late(let time): "none was given within \(Units.elapsed(time))"
-        case .same: "the one that was given is the same"
+        case .same: "the new one is the same"
         case .unusable(let text):
             "\(quote(PrintableText.escape(text))) is not a URL that can be used"
         case .inVain(let count):
-            "\(Units.count(Int64(count), "new link")) in a row have brought nothing"
+            "\(Units.count(Int64(count), "new link")) in a row delivered no data"
         }
     }
 
@@ -34,13 +34,13 @@ extension Diagnostic {
         let hint =
             switch reason {
             case .noValidator, .urlChanged, .otherServer:
-                "give `--checksum`, or `--resume-unverified` to rely on a sample of it"
+                "give `--checksum`, or `--resume-unverified` to compare only a sample"
             case .noRanges: "get a link that serves byte ranges"
             default: "get a link to the same version of the file"
             }
         self.init(
             .remoteChanged, "not_continued",
-            "\(Self.quote(path)) does not go on with \(url): \(Self.describe(reason)); it stays as it is",
+            "\(Self.quote(path)) cannot be continued from \(url): \(Self.describe(reason)); it is left unchanged",
             hint: hint)
     }
 
@@ -51,7 +51,7 @@ extension Diagnostic {
             isRefusal ? .refused : .unavailable, isRefusal ? "refused" : "status",
             "the link \(url) has expired: the server answered \(Self.describe(status: code))",
             hint: Self.hint(freshLink: error)
-                ?? "get a fresh link for the same file, and run the same command with that")
+                ?? "get a new link to the same file, and run the same command with it")
     }
 
     /// Words that a link leads nowhere any more that has led to the file a moment ago.
@@ -59,10 +59,9 @@ extension Diagnostic {
         self.init(
             .unavailable, "status",
             "\(url) could not be fetched: the server answered \(Self.describe(status: code)) after it had "
-                + "sent the file or parts of it: perhaps the link counts downloads, and "
-                + "`--single-request` is for it",
-            hint: "for a link that may be used only once or a few times, get a fresh one and give "
-                + "`--single-request` from the start")
+                + "sent all or part of the file; perhaps the link allows only a few requests",
+            hint: "if the link works only once or a few times, get a new one and download it with "
+                + "`--single-request`")
     }
 
     /// What to do about a link that is refused when a part of its file is there; `nil` where that is not how
@@ -80,7 +79,7 @@ extension Diagnostic {
             error.startsOver == .noValidator ? " and `--checksum` or `--resume-unverified`" : ""
         let part = PrintableText.escape(PartNames(path).part)
         return
-            "get a fresh link for the same file, and go on with `--continue-from \(part)`\(proof); "
-            + "`--refresh-url` asks a command for one"
+            "get a new link to the same file, and continue with `--continue-from \(part)`\(proof); "
+            + "`--refresh-url` runs a command that gets one"
     }
 }

@@ -11,11 +11,11 @@ extension Diagnostic {
     /// What is wrong with a line, or with an option of a file; no value is repeated.
     public static func describe(_ problem: InputFile.Problem.Kind) -> String {
         switch problem {
-        case .damagedCompression: "this list is compressed, and damaged or too long"
-        case .notUTF8: "this is not UTF-8"
-        case .controlCharacter: "there is a control character in it"
-        case .optionWithoutURL: "an option stands before the first URL"
-        case .notAnOption: "an indented line is an option, as `name=value`"
+        case .damagedCompression: "the compressed list is damaged, or too long"
+        case .notUTF8: "the line is not UTF-8"
+        case .controlCharacter: "the line has a control character"
+        case .optionWithoutURL: "there is an option before the first URL"
+        case .notAnOption: "an indented line must be an option: `name=value`"
         case .unknownOption(let name): "the option \(quote(name)) is unknown"
         case .badValue(let name, let expected): "\(quote(name)) takes \(expected)"
         case .reservedHeader(let name): describe(HeaderSyntaxError.reserved(name: name))

@@ -8,10 +8,10 @@ extension Diagnostic {
     package init(threadsNeeded needed: Int) {
         self.init(
             .unavailable, "too_few_threads",
-            "the system does not let segget start \(needed) threads, or give them memory",
+            "the system denies segget \(needed) threads, or the memory for them",
             hint:
                 "raise the limit of processes (`ulimit -u`, pids.max) or of memory (`ulimit -v`); "
-                + "a seccomp profile must allow clone3, or answer ENOSYS")
+                + "a seccomp profile must allow clone3, or return ENOSYS")
     }
 
     /// Words that no file can be opened any more.
@@ -19,7 +19,7 @@ extension Diagnostic {
         self.init(
             .cannotCreate, "too_many_open_files",
             "\(Self.quote(path)) cannot be opened: \(Self.describe(errno: code))",
-            hint: "raise the limit of open files (`ulimit -n`), or fetch fewer files at a time "
+            hint: "raise the limit of open files (`ulimit -n`), or download fewer files at a time "
                 + "(`-j`)")
     }
 }

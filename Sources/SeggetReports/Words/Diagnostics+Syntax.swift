@@ -6,10 +6,10 @@ package import Segmenter
 extension Diagnostic {
     package static func describe(_ error: HeaderSyntaxError) -> String {
         switch error {
-        case .noColon: "a header is given as `Name: value`; there is no colon"
+        case .noColon: "a header needs a colon: `Name: value`"
         case .badName(let name): "`\(PrintableText.escape(name))` is not the name of a header"
         case .badValue(let name):
-            "the value of the header `\(name)` holds a line break or control character"
+            "the value of the header `\(name)` contains a line break or control character"
         case .reserved(let name):
             "segget sets the header `\(name)` itself" + reason(reserved: name.lowercased())
         }
@@ -19,8 +19,8 @@ extension Diagnostic {
     private static func reason(reserved name: String) -> String {
         switch name {
         case "accept-encoding":
-            ": it asks for the file's own bytes, because the parts of an encoded reply cannot be put together"
-        case "range", "if-range": ": each of its requests asks for another part of the file"
+            ": it requests the file's own bytes, because ranges of an encoded response cannot be assembled"
+        case "range", "if-range": ": each request is for another part of the file"
         default: ""
         }
     }
@@ -31,11 +31,11 @@ extension Diagnostic {
             "a checksum is `ALGO:HEX`, or the hexadecimal digits alone: \(digestLengths)"
         case .unknownAlgorithm(let name):
             "the algorithm `\(PrintableText.escape(name))` is unknown; "
-                + "known are \(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
+                + "segget supports \(DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
         case .wrongLength(let algorithm, let expected, let got):
             "a \(algorithm.rawValue) value has \(expected) hexadecimal digits, not \(got)"
                 + (algorithms(ofLength: got).first.map { "; \($0.rawValue) has \(got)" } ?? "")
-        case .notHexadecimal: "the value holds something other than hexadecimal digits"
+        case .notHexadecimal: "the value has characters that are not hexadecimal digits"
         }
     }
 

@@ -9,32 +9,32 @@ extension Diagnostic {
             switch foreign {
             case .magnet:
                 (
-                    "\(text) is a magnet link of BitTorrent, which segget does not fetch",
+                    "\(text) is a magnet link of BitTorrent, which segget does not support",
                     "give it to a BitTorrent client, or give segget an `https://` URL of the file"
                 )
             case .scheme(let scheme):
                 (
-                    "\(text) is a \(Self.quote(scheme + ":")) URL; segget fetches `https://` and "
-                        + "`http://` only",
-                    "look whether the same file is offered by `https://`"
+                    "\(text) is a \(Self.quote(scheme + ":")) URL; segget supports only `https://` and "
+                        + "`http://`",
+                    "check whether the server offers the same file over `https://`"
                 )
             case .object(let scheme):
                 (
-                    "\(text) names an object in a store (\(Self.quote(scheme + ":"))), and is no "
-                        + "address on the web",
+                    "\(text) names an object in a store (\(Self.quote(scheme + ":"))); it is not a "
+                        + "web address",
                     "give the object's `https://` URL, signed if it is not public (as `aws s3 "
                         + "presign` makes it)"
                 )
             case .localFile:
                 (
                     "\(text) is a file on this machine, not a URL",
-                    "give an `https://` URL; a file with a list of URLs is given as "
-                        + "`--input-file`, and a host of that name as `http://`"
+                    "give an `https://` URL; for a file with a list of URLs, use `--input-file`; for a "
+                        + "host of that name, write `http://`"
                 )
             case .controlCharacter:
                 (
                     "there is a line break or another control character in the URL \(text)",
-                    "give each URL as one argument, without what was copied with it"
+                    "give each URL as one argument, without line breaks"
                 )
             }
         self.init(.usage, "invalid_url", message, hint: hint)
@@ -48,7 +48,7 @@ extension Diagnostic {
     ///   - reason: Why the download failed.
     mutating func addHint(at typed: String?, _ reason: DownloadError.Reason) {
         guard let typed, Self.isRefusal(reason), Self.hasOneParameter(typed) else { return }
-        hint += "; if the URL goes on with `&`, quote it: the shell has cut it off there"
+        hint += "; if the URL continues after `&`, quote it: the shell ends the command there"
     }
 
     private static func isRefusal(_ reason: DownloadError.Reason) -> Bool {

@@ -65,7 +65,7 @@ public struct Diagnostic: Sendable {
                 Self(
                     .cannotCreate, "name_taken",
                     "an earlier file of this run is saved as \(Self.quote(path)), so \(url) was not "
-                        + "fetched",
+                        + "downloaded",
                     hint: "give it another name with `out=`")
             case .transfer(.status(let code), _) where error.isLinkExpired,
                 .refused(let code) where error.isLinkExpired:
@@ -95,9 +95,9 @@ public struct Diagnostic: Sendable {
             case .unsafeRedirect(let target):
                 Self(
                     .refused, "unsafe_redirect",
-                    "\(url) redirects to \(Self.quote(target)), which is less safe: not followed",
+                    "\(url) redirects to \(Self.quote(target)), which is less secure: not followed",
                     hint: target.hasPrefix("http:")
-                        ? "if you trust the network, give `--allow-downgrade`, best with `--checksum`"
+                        ? "if you trust the network, give `--allow-downgrade`, preferably with `--checksum`"
                         : "if you trust the target, download from its own URL")
             case .tooManyRedirects(let limit):
                 Self(
@@ -107,28 +107,29 @@ public struct Diagnostic: Sendable {
             case .remoteChanged(let breach):
                 Self(
                     .remoteChanged, "remote_changed",
-                    "\(url) changed while it was fetched\(Self.again(error)): "
+                    "\(url) changed during the download\(Self.again(error)): "
                         + Self.describe(breach),
                     hint: "run the same command again when the remote file no longer changes")
             case .contract(let breach) where breach.isAnotherVersion && error.bytesKept > 0:
                 Self(
                     .remoteChanged, "contract_broken",
-                    "\(url) is answered with something else, perhaps a login or error page: "
+                    "the server sent something else for \(url), perhaps a login or error page: "
                         + Self.describe(breach),
-                    hint: "\(again) later; if that is the file now, `--no-resume` starts over")
+                    hint:
+                        "\(again) later; if this is the file now, give `--no-resume` to start over")
             case .contract(let breach):
                 Self(
                     .remoteChanged, "contract_broken",
-                    "the server broke the range contract for \(url): \(Self.describe(breach))",
-                    hint: "a proxy or cache on the way may be at fault: try later, or a mirror")
+                    "the server's response for \(url) violates HTTP: \(Self.describe(breach))",
+                    hint: "a proxy or cache may be at fault: try later, or use a mirror")
             case .tooLarge, .tooSlow, .timeIsUp: Self(limit: error.reason, url: url, again: again)
             case .htmlPage:
                 Self(
                     .unavailable, "html_page",
-                    "the server sent an HTML page in place of \(url), perhaps a login or an error page",
+                    "the server sent an HTML page instead of \(url), perhaps a login or error page",
                     hint:
-                        "open the URL in a browser to see it; the file may need credentials, cookies or "
-                        + "a consent")
+                        "open the URL in a browser to see it; the file may require credentials, "
+                        + "cookies or consent")
             case .unrepairable(let obstacle):
                 Self(obstacle, url: url, path: error.path ?? "")
             case .notContinued(let reason):
@@ -188,12 +189,12 @@ extension Diagnostic {
                 Self(
                     .cannotCreate, "destination_exists", "\(Self.quote(path)) exists already",
                     hint:
-                        "give `--overwrite` to replace it, `--adopt` to continue what another program "
-                        + "has begun, or \(elsewhere)")
+                        "give `--overwrite` to replace it, `--adopt` to continue another program's "
+                        + "download, or \(elsewhere)")
             case .notARegularFile(let path):
                 Self(
                     .cannotCreate, "not_a_regular_file",
-                    "\(Self.quote(path)) is not a regular file, so it is left alone",
+                    "\(Self.quote(path)) is not a regular file; it is left unchanged",
                     hint: elsewhere)
             case .folderUnavailable(let path, let code) where [EMFILE, ENFILE].contains(code):
                 Self(tooManyOpenFiles: path, errno: code)
@@ -216,30 +217,30 @@ extension Diagnostic {
             case .busy(let path):
                 Self(
                     .cannotCreate, "busy",
-                    "another process is downloading to \(Self.quote(path)) at this moment",
+                    "another process is downloading to \(Self.quote(path))",
                     hint: "wait until it has ended, or \(elsewhere)")
             case .locked(let path, let lock, let host, let process):
                 Self(lock: lock, of: path, host: host, process: process)
             case .foreignPart(let path):
                 Self(
                     .cannotCreate, "foreign_part",
-                    "\(Self.quote(path)) is not known to be segget's, so it is left alone",
+                    "\(Self.quote(path)) was not made by segget; it is left unchanged",
                     hint: "move it away, or give `--overwrite` to replace it, or \(elsewhere)")
             case .noPart(let path, isThere: true):
                 Self(
                     .usage, "no_part",
-                    "\(Self.quote(path)) has no manifest beside it, so it is no part of segget's",
-                    hint: "`--adopt` goes on with what another program has begun")
+                    "\(Self.quote(path)) has no manifest beside it, so segget did not make it",
+                    hint: "give `--adopt` to continue another program's download")
             case .noPart(let path, isThere: false):
                 Self(
-                    .usage, "no_part", "there is no part \(Self.quote(path)) to go on with",
+                    .usage, "no_part", "there is no part \(Self.quote(path)) to continue",
                     hint: "check its name, or download the file without `--continue-from`")
             case .notAdopted(let path, let obstacle): Self(obstacle, path: path, again: again)
             case .partChanged(let path):
                 Self(
                     .disk, "part_changed",
-                    "\(Self.quote(path)) was removed, replaced or cut off by another program, so it "
-                        + "is not published",
+                    "another program removed, replaced or truncated \(Self.quote(path)), so it is not "
+                        + "published",
                     hint: "leave it alone while segget runs, then \(again)")
             case .partGone(let path, let loss): Self(loss, path: path)
             case .noSpace(let path, let needed, let free):
@@ -264,7 +265,8 @@ extension Diagnostic {
                     .checksumMismatch, "checksum_mismatch",
                     "the data in \(Self.quote(part)) has the wrong checksum: "
                         + "expected `\(expected)`, got `\(actual)`",
-                    hint: "check the expected value; the same command fetches everything anew")
+                    hint:
+                        "check the expected value; the same command downloads the whole file again")
             case .streamDigestMismatch(let expected, let actual, let path):
                 Self(
                     .checksumMismatch, "checksum_mismatch",
@@ -274,15 +276,15 @@ extension Diagnostic {
             case .readerGone(let path):
                 Self(
                     .readerGone, "reader_gone",
-                    "whoever read \(Self.quote(path)) has closed it",
-                    hint: "none is needed when that was meant")
+                    "the reader of \(Self.quote(path)) closed it",
+                    hint: "nothing to do, if the reader stopped on purpose")
             }
     }
 
     /// What to do where a file system does not offer what a part needs.
     private static let otherFileSystem =
-        "choose a folder on another file system: this one, or a sandbox, does not offer that; "
-        + "`--output - > FILE` only writes, in order"
+        "choose a folder on another file system: this one, or a sandbox, does not support that; "
+        + "or use `--output - > FILE`, which only writes in order"
 
     /// The lock file that keeps a run away.
     private init(lock: String, of path: String, host: String?, process: Int64?) {
@@ -294,12 +296,15 @@ extension Diagnostic {
             .cannotCreate, "busy",
             "the lock file \(Self.quote(lock)) says that \(holder) is downloading to "
                 + Self.quote(path),
-            hint: "wait until that has ended; if no such process runs, remove \(Self.quote(lock))")
+            hint:
+                "wait until it has ended; if that process is not running, remove \(Self.quote(lock))"
+        )
     }
 
     private static func again(_ error: DownloadError) -> String {
         (error.bytesWritten ?? 0) == 0
-            ? ", and again after starting over" : ", and what was written cannot be taken back"
+            ? ", and again after starting over"
+            : ", and the bytes already written cannot be withdrawn"
     }
 
     package static func describe(errno code: Int32) -> String {
@@ -311,7 +316,7 @@ extension Diagnostic {
 
 extension Diagnostic {
     private init(_ failure: TransferFailure, attempts: Int, url: String, again: String) {
-        let mirror = "a proxy or cache on the way may be at fault: try later, or a mirror"
+        let mirror = "a proxy or cache may be at fault: try later, or use a mirror"
         let (status, hint): (ExitStatus, String) =
             switch failure {
             case .network(_, let text): (.unavailable, Self.hint(network: text, again))
@@ -319,10 +324,13 @@ extension Diagnostic {
             case .status(let code) where Segmenter.isRefusal(code):
                 (.refused, Self.hint(refused: code))
             case .status(let code) where (400..<500).contains(code) && !isTransient(code):
-                (.unavailable, "check the URL: the server does not offer it")
+                (.unavailable, "check the URL: the server does not have it")
             case .status: (.unavailable, "the server may recover: \(again) later")
             case .stalled:
-                (.unavailable, "check the network, then \(again); `--stall-timeout` waits longer")
+                (
+                    .unavailable,
+                    "check the network, then \(again); a longer `--stall-timeout` may help"
+                )
             case .truncated: (.unavailable, again)
             case .breach: (.remoteChanged, mirror)
             case .retryAfterTooLong, .resting: (.unavailable, "\(again) after that time")
@@ -365,10 +373,10 @@ extension Diagnostic {
         case .status(let code): "the server answered \(describe(status: code))"
         case .stalled(let time): "no data for \(Units.elapsed(time))"
         case .truncated(let missing):
-            "the reply ended \(Units.count(missing, "byte")) too early"
+            "the response ended \(Units.count(missing, "byte")) early"
         case .breach(let breach): describe(breach)
         case .retryAfterTooLong(let time):
-            "the server asks to wait \(Units.elapsed(time)) before the next try"
+            "the server asks to wait \(Units.elapsed(time)) before the next request"
         case .resting(let time):
             "the server refuses more requests; segget sends it none for \(Units.elapsed(time))"
         }

@@ -22,13 +22,13 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         case .usage: "wrong usage: options, URL, header or certificate file"
         case .checksumMismatch: "checksum mismatch; nothing was published"
         case .unavailable: "server or network failed, retries included, or a limit was exceeded"
-        case .cannotCreate: "the destination cannot be made, or exists"
+        case .cannotCreate: "the destination exists, or cannot be created"
         case .disk: "the disk failed or is full"
         case .stopped: "stopped, or out of time; the same command resumes"
-        case .remoteChanged: "the remote file changed, or the server broke the range contract"
+        case .remoteChanged: "the remote file changed, or the server's response violates HTTP"
         case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
         case .interrupted: "stopped by SIGINT; the same command resumes"
-        case .readerGone: "whoever read standard output closed it (as if by SIGPIPE)"
+        case .readerGone: "the reader of standard output closed it (as with SIGPIPE)"
         case .terminated: "stopped by SIGTERM; the same command resumes"
         }
     }

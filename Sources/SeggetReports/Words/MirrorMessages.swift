@@ -29,15 +29,15 @@ extension Diagnostic {
         case .otherSize(let expected, let got):
             "its file has \(exact(got)), not \(exact(expected))"
         case .otherDigest(let expected, let got):
-            "it says that its file has `\(got)`, not `\(expected)`"
+            "it states the digest `\(got)`, not `\(expected)`"
         case .otherData(let range):
-            "its bytes \(range) are others than those that are there; none of its data is used"
-        case .changed(let breach): "its file is another one now: \(describe(breach))"
+            "its bytes \(range) differ from those on disk; none of its data is used"
+        case .changed(let breach): "its file changed: \(describe(breach))"
         case .rangesIgnored: "it does not serve byte ranges"
         case .doubted(let bytes):
             "the file put together from several mirrors has the wrong checksum; "
-                + "\(Units.size(bytes)) that it sent are fetched again elsewhere"
-        case .wrongDigest: "all of the file came from it, and had the wrong checksum"
+                + "\(Units.size(bytes)) from this mirror are downloaded again elsewhere"
+        case .wrongDigest: "it delivered the whole file, with the wrong checksum"
         }
     }
 
@@ -49,7 +49,7 @@ extension Diagnostic {
         case .untrusted(let problem): "its certificate is not trusted: \(problem)"
         case .addressDenied(.privateAddress(let address)):
             "it leads to the private address \(quote(address))"
-        case .unsafeRedirect(let target): "it redirects to \(quote(target)), which is less safe"
+        case .unsafeRedirect(let target): "it redirects to \(quote(target)), which is less secure"
         case .tooManyRedirects(let limit):
             "it redirects more than \(Units.count(Int64(limit), "time"))"
         case .remoteChanged(let breach), .contract(let breach): describe(breach)

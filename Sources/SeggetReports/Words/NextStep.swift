@@ -68,13 +68,13 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
             "give user and password: `segget set \(id) --user USER:PASSWORD`, then \(retry)"
         case .secrets:
             if let options = Self.options(members) {
-                "give all of them again: `segget set \(id) \(options)`, then \(retry)"
+                "give them again: `segget set \(id) \(options)`, then \(retry)"
             } else {
-                "`segget set` cannot give all of them again: `segget remove \(id)`, then add it anew"
+                "`segget set` cannot set all of them: `segget remove \(id)`, then add it again"
             }
         case .link: "give another link: `segget set \(id) --url URL`, then \(retry)"
         case .access:
-            "the link may have expired, or need a user: `segget set \(id)` with `--url URL` or "
+            "the link may have expired, or require a login: `segget set \(id)` with `--url URL` or "
                 + "`--user USER:PASSWORD`, then \(retry)"
         case .headers: "give other headers: `segget set \(id) -H 'NAME: VALUE'`, then \(retry)"
         case .retry: "\(retry) tries again"
@@ -84,11 +84,11 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
             "give another name: `segget rename \(id) NAME`, or `--directory DIR`, then \(retry)"
         case .space: "free some space, then \(retry)"
         case .disk: "check the folder and its disk, then \(retry)"
-        case .checksum: "check the expected checksum; \(retry) downloads all of the file again"
+        case .checksum: "check the expected checksum; \(retry) downloads the whole file again"
         case .options: "`segget remove \(id)`, then add it again with other options"
         case .certificate:
             "check the link, and the certificates of this machine (`ca-certificates`), then \(retry)"
-        case .proxy: "check the proxy that the task or the environment names, then \(retry)"
+        case .proxy: "check the proxy of the task or the environment, then \(retry)"
         case .machine: "add it with `segget add` on the machine itself"
         }
     }
@@ -100,11 +100,11 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
             if Self.options(members) != nil {
                 "send `set` with \(members.map { "`\($0)`" }.joined(separator: ", ")), then `retry`"
             } else {
-                "send `remove`, then `add`: `set` cannot give all of them again"
+                "send `remove`, then `add`: `set` cannot set all of them"
             }
         case .link: "send `set` with `urls`, then `retry`"
         case .access:
-            "the link may have expired, or need a user: send `set` with `urls` or `user`, then `retry`"
+            "the link may have expired, or require a login: send `set` with `urls` or `user`, then `retry`"
         case .headers: "send `set` with `headers`, then `retry`"
         case .retry: "send `retry`"
         case .retryLater: "the server may recover: send `retry` later"
@@ -112,7 +112,7 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
         case .place: "send `rename` with `name` or `folder`, then `retry`"
         case .space: "free some space, then send `retry`"
         case .disk: "check the folder and its disk, then send `retry`"
-        case .checksum: "check the expected checksum; `retry` downloads all of the file again"
+        case .checksum: "check the expected checksum; `retry` downloads the whole file again"
         case .options: "send `remove`, then `add` with other `options`"
         case .certificate: "check the link, and the certificates of the machine, then send `retry`"
         case .proxy: "check the proxy of the task or of the service, then send `retry`"

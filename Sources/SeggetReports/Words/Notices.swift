@@ -75,22 +75,23 @@ extension DownloadNotice {
         case .startedOver(let reason):
             "starting over: \(reason.text)"
         case .resumedUnverified(let bytes):
-            "identity: none: \(Units.size(bytes)) of the earlier part were fetched again and are the "
-                + "same; nothing else proves that the file is; `--checksum` would"
+            "identity: none: a sample of \(Units.size(bytes)) of the earlier part matches the server's; "
+                + "nothing else shows that the file is the same; use `--checksum` to verify it"
         case .partAgreed(let bytes):
-            "\(Units.size(bytes)) of the part were fetched again from where the link leads now, and "
-                + "are the same"
+            "\(Units.size(bytes)) of the part match the file at the link's new target"
         case .linkRefreshed(let url, let status):
-            "the link was answered \(Diagnostic.describe(status: status)): going on with a new one, "
+            "the server answered \(Diagnostic.describe(status: status)) for the link: continuing with a new one, "
                 + Diagnostic.quote(url)
         case .linkNotRefreshed(let fault, let status):
-            "the link was answered \(Diagnostic.describe(status: status)), and there is no new one: "
+            "the server answered \(Diagnostic.describe(status: status)) for the link, and there is no new one: "
                 + Diagnostic.describe(fault)
         case .linkRefreshDelayed(let delay):
-            "a new link is asked for in \(Units.elapsed(delay)): no more than one a minute"
+            "requesting a new link in \(Units.elapsed(delay)): at most one per minute"
         case .adopted(let path, let bytes, let moved):
             "\(Diagnostic.quote(path)): \(Units.size(bytes)) are taken over; "
-                + (moved ? "it is the part now" : "it stays where it is, as a digest is to decide")
+                + (moved
+                    ? "the file is now the part"
+                    : "the file stays in place until its digest is verified")
         case .retrying(let range, let attempt, let delay, let cause):
             "\(Self.name(range)) in \(Units.elapsed(delay)), attempt \(attempt): "
                 + Diagnostic.describe(cause)
@@ -101,107 +102,108 @@ extension DownloadNotice {
             "\(Diagnostic.quote(url)): the server refuses more requests (403); segget sends it none for "
                 + Units.elapsed(time)
         case .rangesIgnored:
-            "the server ignored a range request: fetching in one stream"
+            "the server ignored a range request: downloading in one stream"
         case .serversDisagree:
-            "servers behind the same name offer different versions: fetching in one stream"
+            "servers with the same name offer different versions: downloading in one stream"
         case .replyRefused(let breach):
-            "a reply was refused, none of it is written: \(Diagnostic.describe(breach))"
+            "a response was rejected, and none of it written: \(Diagnostic.describe(breach))"
         case .ifRangeUnusable(let range):
-            "the whole file came in answer to `If-Range`: asking "
-                + (range.map { "for bytes \($0) " } ?? "") + "without it"
+            "the server answered `If-Range` with the whole file: requesting "
+                + (range.map { "bytes \($0) " } ?? "the range ") + "without it"
         case .damaged(let range):
-            "bytes \(range) on disk failed their CRC-32: fetching them again"
+            "bytes \(range) on disk failed their CRC-32 check: downloading them again"
         case .stole(let range, let rate):
-            "a free connection took over bytes \(range): the one that had them "
-                + (rate.map { $0 <= 1 ? "stalls" : "brings \(Units.speed($0))" }
-                    ?? "has brought nothing yet")
+            "a free connection took over bytes \(range) from one that "
+                + (rate.map { $0 <= 1 ? "stalls" : "receives \(Units.speed($0))" }
+                    ?? "has received nothing yet")
         case .rescued(let range, let time):
             "a connection stalled for \(Units.elapsed(time)) while others did not: a new one "
-                + "fetches bytes \(range)"
+                + "downloads bytes \(range)"
         case .outpaced(let range, let rate, let peers):
-            "a connection brings \(Units.speed(rate)), others \(Units.speed(peers)): a new one takes "
-                + "its place, and bytes \(range) are given out again"
+            "a connection receives \(Units.speed(rate)), others \(Units.speed(peers)): a new one "
+                + "replaces it, and bytes \(range) are assigned again"
         case .hedged(let range):
-            "one connection keeps all others waiting: asking for bytes \(range) a second time"
+            "all others wait for one connection: requesting bytes \(range) a second time"
         case .stalled(let time):
             "all connections have stalled for \(Units.elapsed(time)): trying new ones"
         case .stallOver(let count):
             "a new connection was answered: replacing the stalled ones (\(count))"
         case .headUnusable(let problem):
-            "`HEAD` did not do (\(problem)): using `GET`"
+            "`HEAD` was not usable (\(problem)): using `GET`"
         case .needsHTTP2(let url):
-            "the server does not speak HTTP/1.1: asking for \(Diagnostic.quote(url)) over HTTP/2"
+            "the server does not support HTTP/1.1: requesting \(Diagnostic.quote(url)) over HTTP/2"
         case .certificatesUnchecked:
-            "WARNING: certificates are not checked (`--insecure`): anybody on the way can read and "
+            "WARNING: certificates are not checked (`--insecure`): anyone on the network path can read and "
                 + "change everything, passwords included"
         case .downgraded(let url):
-            "WARNING: a redirect led from https to http (`--allow-downgrade`): anybody on the way "
-                + "can change what comes from \(Diagnostic.quote(url))"
+            "WARNING: a redirect led from https to http (`--allow-downgrade`): anyone on the "
+                + "network path can change the data from \(Diagnostic.quote(url))"
         case .endUnproven:
-            "the server stated no size and closed the connection: nothing proves that the file is "
-                + "whole"
+            "the server stated no size and closed the connection: nothing shows that the file is "
+                + "complete"
         case .changingConnections(let minimum):
-            "slower than \(Units.speed(minimum)): going on over new connections"
+            "slower than \(Units.speed(minimum)): continuing over new connections"
         case .serverLimit(let connections, let cause?):
-            "the server serves \(Units.count(Int64(connections), "request")) at a time: the other "
-                + "connections rest, one of them tries again now and then: "
+            "the server serves \(Units.count(Int64(connections), "request")) at a time: idling "
+                + "surplus connections; one retries every few seconds: "
                 + Diagnostic.describe(cause)
         case .connections(let count, let rate):
-            "using \(Units.count(Int64(count), "connection")) from now on"
+            "using \(Units.count(Int64(count), "connection"))"
                 + (rate.map { ": \(Units.speed($0)) so far" } ?? "")
         case .serverLimit(let connections, nil):
-            "the server serves \(Units.count(Int64(connections), "request")) at a time now"
+            "the server now serves \(Units.count(Int64(connections), "request")) at a time"
         case .addressUsed(let address):
             "connections go to the server's address \(address)"
         case .addressLeft(let address, .failed(let cause)):
-            "the server's address \(address) is left for a while: " + Diagnostic.describe(cause)
+            "the server's address \(address) is not used for now: " + Diagnostic.describe(cause)
         case .addressLeft(let address, .slow(let rate, let others)):
-            "the server's address \(address) is left for a while: a connection there brings "
+            "the server's address \(address) is not used for now: a connection to it receives "
                 + "\(Units.speed(rate)), others \(Units.speed(others))"
-        case .limitChanged(let rate?): "the rate is limited to \(Units.speed(rate)) now"
-        case .limitChanged(nil): "the rate is not limited now"
+        case .limitChanged(let rate?): "the rate is now limited to \(Units.speed(rate))"
+        case .limitChanged(nil): "the rate is no longer limited"
         case .decoding(let coding):
-            "the server sends the file encoded as \(Diagnostic.quote(coding)), though nobody asked it to: "
-                + "it is decoded; its size, validators and digests are not the file's"
+            "the server sends the file encoded as \(Diagnostic.quote(coding)), though segget did not request it: "
+                + "segget decodes it; the size, validators and digests are those of the encoded file"
         case .sampleAgreed(let bytes):
-            "the same ETag came with another `Last-Modified`: \(Units.size(bytes)) were fetched again "
-                + "and are the same"
+            "the server sent the same ETag with another `Last-Modified`: a sample of "
+                + "\(Units.size(bytes)) matches"
         case .endUnchecked(let cause):
-            "whether the file changed while its last bytes came could not be asked: "
+            "segget could not check whether the file changed while its last bytes arrived: "
                 + Diagnostic.describe(cause)
         case .mirrorJoined(let url):
-            "the mirror \(Diagnostic.quote(url)) has the same data: it helps from now on"
+            "the mirror \(Diagnostic.quote(url)) has the same data: using it too"
         case .mirrorOnStandby(let url):
-            "the mirror \(Diagnostic.quote(url)) is a standby mirror: nothing proves that it has "
-                + "the same file; `--checksum` with a SHA-256 would"
+            "the mirror \(Diagnostic.quote(url)) is a standby mirror: nothing shows that it has "
+                + "the same file; give `--checksum` with a SHA-256 to use it"
         case .mirrorDropped(let url, let why):
-            "the mirror \(Diagnostic.quote(url)) is dropped: \(Diagnostic.describe(why))"
+            "the mirror \(Diagnostic.quote(url)) is no longer used: \(Diagnostic.describe(why))"
         case .mirrorIsPrimary(let url):
-            "going on with the mirror \(Diagnostic.quote(url))"
+            "continuing with the mirror \(Diagnostic.quote(url))"
         case .attributesNotWritten(let code):
-            "the file system does not take the extended attributes of `--xattr` "
+            "the file system does not accept the extended attributes of `--xattr` "
                 + "(\(Diagnostic.describe(errno: code))): the file has none of them"
         case .spaceNotReserved(let code):
-            "the file system cannot reserve space (\(Diagnostic.describe(errno: code))): that the "
-                + "disk is full would show only on the way"
+            "the file system cannot reserve space (\(Diagnostic.describe(errno: code))): a "
+                + "full disk would show only during the download"
         case .namedByLink:
-            "the file system has no rename that replaces nothing: the file got its name by a link"
+            "the file system cannot rename without replacing: the file got its name by a hard link"
         case .namedUnguarded:
-            "the file system can neither rename without replacing nor link: the name was free, and the "
-                + "file was renamed; a file that another program created in that instant is lost"
+            "the file system can neither rename without replacing nor link: the file was renamed after a "
+                + "check; a file that another program created in between is lost"
         case .modeNotSet(let code):
-            "the file system does not take the file's permissions (\(Diagnostic.describe(errno: code)))"
+            "the file system does not accept the file's permissions (\(Diagnostic.describe(errno: code)))"
         case .timeNotSet(let code):
-            "the file system does not take the server's time for the file "
+            "the file system does not accept the server's time for the file "
                 + "(\(Diagnostic.describe(errno: code)))"
         case .waitingForNetwork(let since, let cause):
-            "the network is gone since \(Units.clock(since)): waiting until it is back; what has arrived "
-                + "is kept" + (cause.map { "; the last failure: \(Diagnostic.describe($0))" } ?? "")
+            "the network has been lost since \(Units.clock(since)): waiting until it is back; the received "
+                + "bytes are kept"
+                + (cause.map { "; the last failure: \(Diagnostic.describe($0))" } ?? "")
         case .networkOccupied:
-            "something else answers in place of the server, perhaps a login page of the network: waiting "
-                + "on until it is the server"
+            "something else answers instead of the server, perhaps the network's login page: waiting "
+                + "until the server answers"
         case .networkIsBack(let time):
-            "the network is back after \(Units.elapsed(time)): going on"
+            "the network is back after \(Units.elapsed(time)): continuing"
         case .notFinished(let doubt): doubt.text
         }
     }
@@ -240,12 +242,12 @@ extension StartOverReason {
     public var text: String {
         switch self {
         case .notWanted: "`--no-resume` was given"
-        case .partMissing: "the manifest of an earlier run is there, but its `.part` is gone"
+        case .partMissing: "the manifest of an earlier run exists, but its `.part` is missing"
         case .manifestUnreadable: "the manifest of the earlier run cannot be read"
         case .manifestVersion(let version):
-            "the manifest of the earlier run has format \(version), which this segget cannot read"
+            "the manifest of the earlier run has format \(version), which this version of segget cannot read"
         case .urlChanged:
-            "the earlier part is from another URL, and nothing proves that the file is the same"
+            "the earlier part is from another URL, and nothing shows that the file is the same"
         case .sizeChanged(let was, let now):
             "the remote file's size was \(Diagnostic.exact(was)) and is now "
                 + Diagnostic.exact(now)
@@ -258,23 +260,23 @@ extension StartOverReason {
             "the remote file changed: its bytes were \(Diagnostic.show(coding: was)) and are now "
                 + Diagnostic.show(coding: now)
         case .digestChanged(let was, let now):
-            "the remote file changed: its checksum was `\(was)` and is now `\(now)`, as the server states"
+            "the remote file changed: its checksum was `\(was)` and is now `\(now)`, according to the server"
         case .otherServer:
-            "the URL leads to another server than in the earlier run, and nothing proves that its file is "
-                + "the same; `--checksum` or a checksum that the server states would, and "
+            "the URL leads to another server than in the earlier run, and nothing shows that its file is "
+                + "the same; `--checksum` or a checksum from the server would, and "
                 + "`--resume-unverified` compares a sample"
         case .noValidator:
             "the server sends neither an ETag nor a `Last-Modified` that distinguishes versions, so nothing "
-                + "proves that the file is the same; `--checksum` or a checksum that the server states "
+                + "shows that the file is the same; `--checksum` or a checksum from the server "
                 + "would, and `--resume-unverified` compares a sample"
         case .sampleDiffers(let range):
-            "the server sends no proof that the file is the same, and bytes \(range) are not those "
-                + "of the earlier part"
+            "the server sends no usable validator, and bytes \(range) differ from those of the "
+                + "earlier part"
         case .noRanges: "the server does not serve byte ranges"
         case .rejected: "the earlier part was complete and its checksum was wrong"
-        case .changedMidway: "the remote file changed while it was being fetched"
-        case .streamBroken: "the stream broke off, and the server cannot continue it"
-        case .mirrorsDiffer: "mirrors have different data; one of them is to bring the whole file"
+        case .changedMidway: "the remote file changed during the download"
+        case .streamBroken: "the stream was interrupted, and the server cannot continue it"
+        case .mirrorsDiffer: "mirrors have different data; one of them delivers the whole file"
         }
     }
 }

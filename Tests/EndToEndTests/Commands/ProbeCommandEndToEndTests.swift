@@ -20,7 +20,7 @@ struct ProbeCommandEndToEndTests {
         Case(
             testDescription: "honest", probedBy: "HEAD",
             lines: ["ranges:        served", "etag:          \"a\" (strong)", "2000000 bytes"]),
-        Case(testDescription: "HEAD refused", lines: ["`HEAD` did not do: was answered 403"]) {
+        Case(testDescription: "HEAD refused", lines: ["`HEAD` was not usable: was answered 403"]) {
             if $0.method == "HEAD" { $1 = .text(403) }
         },
         Case(

@@ -122,7 +122,7 @@ struct FileOptionsTests {
         let stage = try Stage(size: 500_000, in: disk.path)
         let outcome = try stage.run(["--xattr"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("does not take the extended attributes"))
+        #expect(outcome.errorOutput.contains("does not accept the extended attributes"))
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
     }

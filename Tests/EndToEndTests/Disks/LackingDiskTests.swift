@@ -41,7 +41,9 @@ struct LackingDiskTests {
         defer { withExtendedLifetime(disk) {} }
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         let last = outcome.errorOutput.split(separator: "\n").last ?? ""
-        #expect(last.contains("not synchronized: the file system cannot"), "\(outcome.errorOutput)")
+        #expect(
+            last.contains("not synchronized: the file system does not support"),
+            "\(outcome.errorOutput)")
     }
 
     /// A check before the plain rename: what another program has made meanwhile stays.

@@ -62,7 +62,7 @@ struct UnmarkedFileTests {
         var proof: String? {
             switch self {
             case .digest: "checked sha-256:"
-            case .date: "its size, its date and a sample are the server's"
+            case .date: "its size, date and a sample match the server's"
             default: nil
             }
         }
@@ -70,10 +70,10 @@ struct UnmarkedFileTests {
         var reason: String {
             switch self {
             case .otherDigest: "wrong checksum"
-            case .otherBytes, .blank: "is not what the server sends"
+            case .otherBytes, .blank: "differs from what the server sends"
             case .shorter: "has 600000 bytes, and the server's 1500000"
             case .longer: "and the server's 1500000"
-            default: "nothing shows whether the file that is there is the server's"
+            default: "nothing shows whether the existing file is the same as the server's"
             }
         }
     }

@@ -41,7 +41,7 @@ struct AdoptedPlaceTests {
         let before = try ["old", "file.part"].map(stage.facts)
         let outcome = try stage.run(["--adopt", "old"] + stage.rightChecksum)
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("is not known to be segget's"))
+        #expect(outcome.errorOutput.contains("was not made by segget"))
         #expect(try ["old", "file.part"].map(stage.facts) == before)
         try expectRest(
             stage, ["--adopt", "old", "--overwrite"] + stage.rightChecksum,

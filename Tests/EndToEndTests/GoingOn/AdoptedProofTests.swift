@@ -37,7 +37,7 @@ struct AdoptedProofTests {
     @Test(arguments: AdoptionProof.allCases) func anotherVersion(proof: AdoptionProof) throws {
         let stage = try staged()
         stage.change { $0.content = Content(size: Self.size, seed: 79) }
-        try expectRefusal(stage, proof.arguments(stage), 76, "are not what the server sends")
+        try expectRefusal(stage, proof.arguments(stage), 76, "differ from what the server sends")
     }
 
     /// A byte differs, where no sample is taken as a rule.
@@ -54,7 +54,7 @@ struct AdoptedProofTests {
             $0.range?.bytes(of: Self.size).contains(place) == true
         }
         #expect(outcome.end == .exit(isSampled ? 76 : 65), "\(outcome.errorOutput)")
-        if !isSampled { #expect(outcome.errorOutput.contains("it is left as it was")) }
+        if !isSampled { #expect(outcome.errorOutput.contains("it is left unchanged")) }
         #expect(try !stage.names().contains("file"))
         let after = try stage.facts(name)
         #expect(after.content == before.content && after.inode == before.inode)
@@ -85,7 +85,7 @@ struct AdoptedProofTests {
     @Test func aFileThatIsLonger() throws {
         let stage = try staged()
         stage.change { $0.content = Content(size: 5_000_000, seed: 78) }
-        try expectRefusal(stage, stage.rightChecksum, 76, "it is another one")
+        try expectRefusal(stage, stage.rightChecksum, 76, "they are different files")
     }
 
     /// The remote file changes while the rest is fetched: what was taken over is not thrown away.
@@ -116,7 +116,7 @@ struct AdoptedProofTests {
 
     @Test func somethingMustDecide() throws {
         let stage = try staged()
-        try expectRefusal(stage, [], 64, "give `--checksum`, or with `--resume-unverified`")
+        try expectRefusal(stage, [], 64, "give `--checksum`, or `--resume-unverified`")
     }
 
     /// The digest that a server advertises decides, in later runs too, though nothing else proves anything.
@@ -181,7 +181,7 @@ struct AdoptedProofTests {
             words = "is not a regular file"
         case .hardLink:
             try #require(link(path, other) == 0)
-            words = "further names"
+            words = "more than one name"
         case .otherOwner:
             try #require(chown(path, geteuid() + 1, getegid()) == 0)
             words = "another user"
@@ -194,7 +194,7 @@ struct AdoptedProofTests {
             (code, words) = (73, "another program works on `old`")
         case .truncated:
             try Data([0, 1, 0]).write(to: URL(fileURLWithPath: path + ".aria2"))
-            words = "it is cut off"
+            words = "it is truncated"
         case .versionZero:
             try Data([0, 0, 0, 0]).write(to: URL(fileURLWithPath: path + ".aria2"))
             words = "its format is of version 0"

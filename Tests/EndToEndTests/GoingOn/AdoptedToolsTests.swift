@@ -49,7 +49,7 @@ struct AdoptedToolsTests {
         if before.size == Self.size {
             let sampled = try stage.run(["--adopt", "old", "--resume-unverified"])
             #expect(sampled.end == .exit(64), "seed \(seed): \(sampled.errorOutput)")
-            #expect(sampled.errorOutput.contains("has the length of the remote file"))
+            #expect(sampled.errorOutput.contains("has the size of the remote file"))
             #expect(try stage.facts("old") == before && stage.names() == ["old"])
         }
         let count = stage.origin.requests.count

@@ -98,7 +98,7 @@ struct ContinueFromTests {
         let error = try #require(try outcome.events("error").last)
         #expect(error.kind == "not_continued")
         #expect(error.bytesKept == kept)
-        #expect(outcome.errorOutput.contains("it stays as it is"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("it is left unchanged"), "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.contains("key=2"))
         #expect(try contents(stage) == before)
         // The old link still leads to it.

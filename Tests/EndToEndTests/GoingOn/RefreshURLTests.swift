@@ -184,7 +184,7 @@ struct RefreshURLTests {
         trial.origin.hearOut()
         guard proof.holds else {
             try trial.expectFailure(outcome, code: 76, kind: "not_continued")
-            #expect(outcome.errorOutput.contains("it stays as it is"))
+            #expect(outcome.errorOutput.contains("it is left unchanged"))
             #expect(try outcome.events("error").first?.bytesKept ?? 0 > 0)
             return
         }

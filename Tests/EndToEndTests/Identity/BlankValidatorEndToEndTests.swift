@@ -200,7 +200,7 @@ struct BlankValidatorEndToEndTests {
         offer(stage, seed: 2, date: 1, tag: "\"1-\(Self.hexSize)\"")
         let outcome = try stage.run([way, "-o", "file"])
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("nothing that proves"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("no validator that shows"), "\(outcome.errorOutput)")
         // A digest that the server states says so.
         for (seed, end) in [(1, 0), (2, 73)] as [(UInt64, Int32)] {
             let digest = Self.digest(seed)

@@ -59,7 +59,7 @@ struct ChangeEndToEndTests {
             try versions[1].content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         let starts = try outcome.notices("started_over")
         #expect(starts.map(\.reason) == ["changed_midway"])
-        #expect(outcome.errorOutput.contains("the remote file changed while it was being fetched"))
+        #expect(outcome.errorOutput.contains("the remote file changed during the download"))
         #expect(try outcome.events("started").last?.size == size)
     }
 

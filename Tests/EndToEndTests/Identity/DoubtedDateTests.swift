@@ -34,7 +34,7 @@ struct DoubtedDateTests {
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("sample_agreed").count == 1, "\(outcome.errorOutput)")
         #expect(try outcome.events("finished").first?.sampled == true)
-        #expect(outcome.errorOutput.contains("a sample, not the validator, held it together"))
+        #expect(outcome.errorOutput.contains("resumed by a sample, not by a validator"))
         // Nothing of what is there is fetched again but the samples, midway and at the end.
         #expect(trial.excess < Stage.stolen + Self.compared)
     }
@@ -152,7 +152,7 @@ struct DoubtedDateTests {
             // 256 KiB at the most are fetched again.
             let most = Self.size - kept + (256 << 10)
             #expect(stage.bytesAsked(after: before) <= most)
-            #expect(outcome.errorOutput.contains("a sample, not the validator, held it together"))
+            #expect(outcome.errorOutput.contains("resumed by a sample, not by a validator"))
         } else {
             #expect(outcome.errorOutput.contains("starting over"), "\(outcome.errorOutput)")
         }

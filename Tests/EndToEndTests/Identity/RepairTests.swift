@@ -134,7 +134,7 @@ struct RepairTests {
         let wrong = "md5:" + String(repeating: "0", count: 32)
         let outcome = try repair(stage, ["--checksum", wrong])
         #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("it is left as it was"))
+        #expect(outcome.errorOutput.contains("it is left unchanged"))
         #expect(try snapshot(stage) == before)
         #expect(try repair(stage).end == .exit(0))
         let intact = try repair(stage, ["--checksum", wrong])

@@ -31,7 +31,7 @@ struct ResumeConditionTests {
         Change(name: "nothing", message: nil),
         Change(
             name: "--no-resume", arguments: ["--no-resume"], message: "`--no-resume` was given"),
-        Change(name: "part removed", message: "but its `.part` is gone") {
+        Change(name: "part removed", message: "but its `.part` is missing") {
             try $0.remove("file.part")
         },
         Change(name: "manifest damaged", message: "the manifest of the earlier run cannot be read")
@@ -81,10 +81,10 @@ struct ResumeConditionTests {
                 $0.lastModified = day
             }),
         Change(
-            name: "no validators", message: "so nothing proves that the file is the same",
+            name: "no validators", message: "so nothing shows that the file is the same",
             prepare: { $0.etag = nil }),
         Change(
-            name: "a weak ETag", message: "so nothing proves that the file is the same",
+            name: "a weak ETag", message: "so nothing shows that the file is the same",
             prepare: { $0.etag = "W/\"v1\"" }),
         Change(
             name: "no validators, but --checksum",
@@ -152,7 +152,7 @@ struct ResumeConditionTests {
         let part = try stage.read("file.part")
         let outcome = try stage.run()
         #expect(outcome.end == .exit(73))
-        #expect(outcome.errorOutput.contains("is not known to be segget's"))
+        #expect(outcome.errorOutput.contains("was not made by segget"))
         #expect(try stage.read("file.part") == part)
         #expect(try stage.names() == ["file.part"])
         let second = try stage.run(["--overwrite"])

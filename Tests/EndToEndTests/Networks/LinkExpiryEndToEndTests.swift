@@ -53,7 +53,7 @@ struct LinkExpiryEndToEndTests {
         let outcome = try await trial.run("-x", "3", path: Self.link)
         try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
         #expect(outcome.errorOutput.contains("has expired"), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("fresh link"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("new link"), "\(outcome.errorOutput)")
         #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         #expect(kept == 4_100_000)

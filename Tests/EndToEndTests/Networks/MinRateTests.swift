@@ -15,7 +15,7 @@ struct MinRateTests {
         #expect(try outcome.notices("changing_connections").count == 1)
         // One for HEAD and the first request, and two for each period.
         #expect((4...5).contains(trial.origin.acceptedConnections))
-        #expect(outcome.errorOutput.contains("`--min-rate` asks for 100 KiB/s"))
+        #expect(outcome.errorOutput.contains("`--min-rate` requires 100 KiB/s"))
         #expect(try outcome.events().last?.bytesKept ?? 0 > 0)
     }
 

@@ -36,7 +36,7 @@ struct HTTP2EndToEndTests {
         #expect(try outcome.notices("needs_http2").count == 1, report, sourceLocation: location)
         #expect(try outcome.notices("retrying").isEmpty, report, sourceLocation: location)
         #expect(
-            outcome.errorOutput.contains("does not speak HTTP/1.1"), report,
+            outcome.errorOutput.contains("does not support HTTP/1.1"), report,
             sourceLocation: location)
     }
 

@@ -87,7 +87,7 @@ struct MomentaryReplyTests {
         #expect(refused.end == .exit(76), "\(refused.errorOutput)")
         #expect(try refused.events().last?.kind == "contract_broken")
         #expect(refused.errorOutput.contains("perhaps a login or error page"))
-        #expect(refused.errorOutput.contains("`--no-resume` starts over"))
+        #expect(refused.errorOutput.contains("give `--no-resume` to start over"))
         #expect(try stage.names() == ["file.part", "file.segget"])
         #expect(stage.recorded() == kept)
         stage.behave()

@@ -125,7 +125,7 @@ struct OneStreamEndToEndTests {
         let outcome = try await trial.run("--retries", "3")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("started_over").last?.reason == "stream_broken")
-        #expect(outcome.errorOutput.contains("the stream broke off"))
+        #expect(outcome.errorOutput.contains("the stream was interrupted"))
         #expect(tally.count() == 3)
     }
 

@@ -38,7 +38,8 @@ struct PageForFileEndToEndTests {
             [origin.url("/model.safetensors"), "--json"], in: sandbox.path)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(
-            outcome.errorOutput.contains("WARNING: it is an HTML page"), "\(outcome.errorOutput)")
+            outcome.errorOutput.contains("WARNING: the file is an HTML page"),
+            "\(outcome.errorOutput)")
         #expect(try jsonEvents(outcome.output).last?["html"] as? Bool == true)
         let page = try Segget.run([origin.url("/index.html")], in: sandbox.path)
         #expect(page.end == .exit(0) && !page.errorOutput.contains("WARNING"))

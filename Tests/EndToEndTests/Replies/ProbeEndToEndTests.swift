@@ -48,7 +48,7 @@ struct ProbeEndToEndTests {
         #expect(trial.origin.requests.count { $0.method == "HEAD" } == 1)
         if head.isSeen, head.testDescription != "no ETag" {
             #expect(try outcome.notices("head_unusable").count == 1)
-            #expect(outcome.errorOutput.contains("`HEAD` did not do"))
+            #expect(outcome.errorOutput.contains("`HEAD` was not usable"))
             #expect(try outcome.events("probed").last?.probedBy == "GET")
             // The bytes of the probing GET are kept: nothing is fetched twice.
             #expect(trial.gets.count { $0.range?.first == 0 } == 1)

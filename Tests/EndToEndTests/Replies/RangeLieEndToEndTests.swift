@@ -24,20 +24,20 @@ struct RangeLieEndToEndTests {
     }
 
     static let lies = [
-        Lie(testDescription: "start off by one", says: "were asked for") { range, reply in
+        Lie(testDescription: "start off by one", says: "were requested") { range, reply in
             field(&reply, range.first + 1, range.last ?? 0, "4000000")
         },
-        Lie(testDescription: "start before", says: "were asked for") { range, reply in
+        Lie(testDescription: "start before", says: "were requested") { range, reply in
             field(&reply, range.first == 0 ? 2 : range.first - 1, range.last ?? 0, "4000000")
         },
-        Lie(testDescription: "end beyond", says: "were asked for") { range, reply in
+        Lie(testDescription: "end beyond", says: "were requested") { range, reply in
             // Behind the last byte there is nothing to lie about.
             let isLast = range.last == size - 1
             field(
                 &reply, range.first + (isLast ? 1 : 0), (range.last ?? 0) + (isLast ? 0 : 1),
                 "4000000")
         },
-        Lie(testDescription: "another range", says: "were asked for") { _, reply in
+        Lie(testDescription: "another range", says: "were requested") { _, reply in
             field(&reply, 17, 99, "4000000")
         },
         Lie(testDescription: "total too long", says: "the size was 4000000 bytes") {
@@ -65,12 +65,12 @@ struct RangeLieEndToEndTests {
             field(&reply, range.first, range.last ?? 0, "4000000")
             reply.set("Content-Range", "items \(range.first)-\(range.last ?? 0)/4000000")
         },
-        Lie(testDescription: "length too long", says: "the length of the reply is") {
+        Lie(testDescription: "length too long", says: "the length of the response is") {
             range, reply in
             reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
             reply.claimedLength = reply.body.count + 1
         },
-        Lie(testDescription: "length too short", says: "the length of the reply is") {
+        Lie(testDescription: "length too short", says: "the length of the response is") {
             range, reply in
             reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
             reply.claimedLength = reply.body.count - 1
@@ -95,7 +95,7 @@ struct RangeLieEndToEndTests {
             reply.set("Content-Range", nil)
             reply.body = .content(Self.decoy, range.first..<(range.last ?? 0) + 1)
         },
-        Lie(testDescription: "200", says: "whole file came in place of a range") { _, reply in
+        Lie(testDescription: "200", says: "whole file instead of a range") { _, reply in
             reply.status = 200
             reply.set("Content-Range", nil)
             reply.body = .content(Self.decoy, 0..<size)

@@ -80,7 +80,7 @@ struct ReplyFloodTests {
         let trial = try WireTrial { _, _ in reply }
         let outcome = try await trial.run("--retries", "0")
         try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
-        #expect(outcome.errorOutput.contains("header of the reply is too long"))
+        #expect(outcome.errorOutput.contains("header section is too long"))
     }
 
     /// A head that never ends, a few bytes at a time: a stall, as far as the file is concerned.

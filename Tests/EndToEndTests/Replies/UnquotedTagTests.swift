@@ -30,7 +30,7 @@ struct UnquotedTagTests {
         let before = stage.origin.requests.count
         let outcome = try stage.run(["-v"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("\(Self.tag) (malformed: proves nothing)"))
+        #expect(outcome.errorOutput.contains("\(Self.tag) (malformed: not usable)"))
         #expect(outcome.errorOutput.contains("identity: last-modified"))
         #expect(stage.bytesAsked(after: before) <= Self.size - kept)
         #expect(try stage.isRight())
@@ -69,7 +69,7 @@ struct UnquotedTagTests {
         }
         let outcome = try stage.run(["-x", "3"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        let words = isMidway ? "changed while it was being fetched" : "ETag was `\(Self.tag)`"
+        let words = isMidway ? "changed during the download" : "ETag was `\(Self.tag)`"
         #expect(outcome.errorOutput.contains(words), "\(outcome.errorOutput)")
         #expect(
             try Content(size: Self.size, seed: 2).firstDifference(at: stage.path("file")) == nil)

@@ -69,7 +69,7 @@ struct ConfigurationEndToEndTests {
         ("conections = 3", "line 1: there is no option `conections`", "did you mean `connections`"),
         ("\n\nconnections = many", "line 3: ", "--no-config"),
         ("retries = 1\nconnections = 99", "line 2: `--connections` takes 1 to 64", "--no-config"),
-        ("header = Secret hush", "line 1: a header is given as `Name: value`", "--no-config"),
+        ("header = Secret hush", "line 1: a header needs a colon: `Name: value`", "--no-config"),
         ("quiet = perhaps hush", "line 1: ", "--no-config"),
         ("checksum = http://u:hush@h/", "line 1: ", "--no-config"),
         ("output = \"a", "line 1: a quote is not closed", "name = value"),

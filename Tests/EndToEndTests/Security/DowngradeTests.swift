@@ -33,7 +33,8 @@ struct DowngradeTests {
         let text = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 77, text, sourceLocation: location)
         #expect(
-            outcome.errorOutput.contains("less safe: not followed"), text, sourceLocation: location)
+            outcome.errorOutput.contains("less secure: not followed"), text,
+            sourceLocation: location)
         #expect(
             outcome.errorOutput.contains("--allow-downgrade"), text, sourceLocation: location)
         #expect(!outcome.errorOutput.contains("hush"), text, sourceLocation: location)

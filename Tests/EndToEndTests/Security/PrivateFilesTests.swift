@@ -75,7 +75,7 @@ struct PrivateFilesTests {
             return
         }
         #expect(outcome.exitCode == 73, "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("not known to be segget's"))
+        #expect(outcome.errorOutput.contains("not made by segget"))
         #expect(files.map { FileManager.default.contents(atPath: stage.path($0)) } == bytes)
         // The manifest alone is not believed either.
         chown(stage.path("file.part"), 0, 0)

@@ -137,7 +137,7 @@ struct RedirectEndToEndTests {
         let trust = ["--ca-certificate", nginx.authority, "-v"]
         let outcome = try await Trials.run([nginx.secureURL("/down")] + trust, in: sandbox.path)
         #expect(outcome.exitCode == 77)
-        #expect(outcome.errorOutput.contains("less safe: not followed"))
+        #expect(outcome.errorOutput.contains("less secure: not followed"))
         #expect(!outcome.errorOutput.contains("hush"))
         #expect(plain.requests.isEmpty)
         #expect(try sandbox.names() == [])

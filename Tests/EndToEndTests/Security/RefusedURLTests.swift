@@ -45,7 +45,7 @@ struct RefusedURLTests {
         #expect(try stage.sandbox.names() == ["f"])
         let broken = try stage.run(list: "http://h.example/\n\nhttp://h.example/\u{1}\n")
         #expect(broken.end == .exit(64))
-        #expect(broken.errorOutput.contains("line 3: there is a control character in it"))
+        #expect(broken.errorOutput.contains("line 3: the line has a control character"))
     }
 
     /// What a host is called, a folder may be called too.
@@ -65,7 +65,7 @@ struct RefusedURLTests {
         #expect(second.exitCode == 0, "\(second.errorOutput)")
     }
 
-    private static let words = "if the URL goes on with `&`, quote it"
+    private static let words = "if the URL continues after `&`, quote it"
 
     @Test(arguments: [400, 401, 403, 404, 410])
     func aQueryThatTheShellHasCutOff(status: Int) async throws {
