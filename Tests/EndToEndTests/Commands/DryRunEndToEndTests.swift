@@ -42,7 +42,7 @@ struct DryRunEndToEndTests {
         stage.change { $0.etag = "\"v2\"" }
         let changed = try stage.run(["--dry-run"])
         #expect(changed.exitCode == 0)
-        #expect(changed.output.contains("start over, fetch 24.0 MiB: the remote file changed"))
+        #expect(changed.output.contains("start over, download 24.0 MiB: the remote file changed"))
         #expect(try stage.snapshot() == before)
         // One byte for each GET that confirms what a HEAD had said.
         #expect(stage.bytesServed(after: requests) <= 16)

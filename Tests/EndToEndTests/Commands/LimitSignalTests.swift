@@ -30,7 +30,7 @@ struct LimitSignalTests {
         }
         let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("note: the rate is limited to 128 KiB/s now"))
+        #expect(outcome.errorOutput.contains("note: the rate is now limited to 128 KiB/s"))
         #expect(try stage.isRight())
     }
 

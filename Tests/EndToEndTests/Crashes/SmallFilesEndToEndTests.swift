@@ -194,7 +194,7 @@ struct SmallFilesEndToEndTests {
         process.signal(SIGINT)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(130), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("100 files of 100 left"))
+        #expect(outcome.errorOutput.contains("100 files of 100 remaining"))
         #expect(try stage.sandbox.names() == ["list"])
     }
 

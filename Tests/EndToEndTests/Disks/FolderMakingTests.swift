@@ -159,7 +159,7 @@ struct FolderMakingTests {
             let outcome = try stage.run(["--dry-run"] + options)
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             #expect(outcome.output.contains("to:           a/b/file\n"), "\(outcome.output)")
-            #expect(outcome.output.contains("makes:        the folder a/b\n"), "\(outcome.output)")
+            #expect(outcome.output.contains("creates:      the folder a/b\n"), "\(outcome.output)")
         }
         let several = try stage.run(
             ["--dry-run", "--json", "-d", "a", stage.origin.url("/other/file")])
@@ -169,7 +169,7 @@ struct FolderMakingTests {
         #expect(previews.map { $0["makes_folder"] as? String } == ["a", "a"])
         #expect(try tree(stage.folder) == [])
         #expect(mkdir(stage.path("a"), 0o755) == 0)
-        #expect(!(try stage.run(["--dry-run", "-d", "a"])).output.contains("makes:"))
+        #expect(!(try stage.run(["--dry-run", "-d", "a"])).output.contains("creates:"))
         let small = try Tmpfs(size: 1 << 20)
         let full = try Stage(size: 8 << 20, in: small.path)
         #expect(try full.run(["--dry-run", "-d", "a"]).end == .exit(74))

@@ -106,7 +106,7 @@ struct MirrorEndToEndTests {
         #expect(try trial.dropped(outcome) == [number: ["network"]])
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(trial.served.reduce(0, +) < 15_000_000, "\(trial.served)")
-        #expect(outcome.errorOutput.contains("the mirror `\(trial.url(number))` is dropped"))
+        #expect(outcome.errorOutput.contains("the mirror `\(trial.url(number))` is no longer used"))
     }
 
     /// When nobody brings anything, the trouble is not the mirrors': none is dropped.
