@@ -50,7 +50,7 @@ struct LimitSignalTests {
         process.signal(SIGTERM)
         let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("note: the rate is not limited now"))
+        #expect(outcome.errorOutput.contains("note: the rate is no longer limited"))
         stage.behave()
         #expect(try stage.run().end == .exit(0))
         #expect(try stage.isRight())
