@@ -1,35 +1,35 @@
 package import Segmenter
 
-/// What became of the files of a batch.
+/// The counts, failures and exit code of a batch.
 ///
 /// Pure.
 package struct BatchSummary {
     /// Number of files.
     package let count: Int
-    /// Files that are complete and checked.
+    /// The number of files that are complete and verified.
     package private(set) var done = 0
-    /// Files that existed, and were neither asked for nor checked.
+    /// The number of existing files that were skipped: neither requested nor checked.
     package private(set) var skipped = 0
-    /// What went wrong with each file that failed, by its place in the list.
+    /// The error message of each failed file, by its index in the list.
     package private(set) var failures: [Int: String] = [:]
-    /// What is kept of each file that was stopped, by its place in the list.
+    /// The URL and kept bytes of each stopped file, by its index in the list.
     package private(set) var stopped: [Int: String] = [:]
-    /// Bytes that came over the network.
+    /// The number of bytes received from the network.
     package private(set) var received: Int64 = 0
-    /// Stopped files that the next run starts over.
+    /// The number of stopped files that the next run starts over.
     private var startingOver = 0
     private var worst = ExitStatus.done
 
-    /// Of that many files, none of which has ended.
+    /// Creates an empty summary for `count` files.
     package init(count: Int) { self.count = count }
 
-    /// Files that never began.
+    /// The number of files that were never started.
     package var notStarted: Int { count - there - failures.count - stopped.count }
 
-    /// Files that are at their places.
+    /// The number of files that exist at their destinations.
     private var there: Int { done + skipped }
 
-    /// Takes the end of a file; `received` is what its last progress reported, in bytes.
+    /// Adds the result of a file; `received` is the byte count of its last progress report.
     package mutating func add(
         _ result: Result<DownloadedFile, DownloadError>, of index: Int, received: Int64,
         signal: Int32?
@@ -53,16 +53,16 @@ package struct BatchSummary {
         }
     }
 
-    /// What segget ends with: the code of the signal that stopped the run, else that of the worst
+    /// Returns the exit code: that of the signal that stopped the run, otherwise that of the worst
     /// failure.
     package func status(signal: Int32?) -> ExitStatus {
         guard there < count else { return .done }
         if let signal, isStopped { return ExitStatus(signal: signal) }
-        // 0 means that all files are there.
+        // 0 would mean that all files exist.
         return worst == .done ? .stopped : worst
     }
 
-    /// Lines that say it all: numbers first, then a line for each file that is not there.
+    /// Returns the summary: a line with the counts, then a line for each failed or stopped file.
     package func lines(seconds: Double) -> [String] {
         var counts = ["\(done) of \(Units.count(Int64(count), "file")) done"]
         for (number, what) in [
@@ -82,7 +82,7 @@ package struct BatchSummary {
         files.sorted { $0.key < $1.key }.map { "  \(what): \($0.value)" }
     }
 
-    /// What is said when files were stopped; nothing otherwise.
+    /// Returns the messages about stopped files; empty if there are none.
     package func stop(signal: Int32?) -> [Message] {
         guard isStopped else { return [] }
         let cause = signal.map { "by \(Diagnostic.name(ofSignal: $0))" } ?? "after a failure"
@@ -95,7 +95,7 @@ package struct BatchSummary {
         ]
     }
 
-    /// What the next run does with the files that were stopped.
+    /// Whether the next run resumes or starts over, as text.
     private var nextRun: String {
         guard startingOver > 0 else { return "resume" }
         guard startingOver < stopped.count || notStarted > 0 else { return "start over" }

@@ -1,6 +1,6 @@
 public import Segmenter
 
-/// What a download would do, for people and for programs.
+/// The result of a dry run, as text and as JSON.
 public struct PreviewReport: Encodable {
     var action: String
     var reason: String?
@@ -10,14 +10,14 @@ public struct PreviewReport: Encodable {
     var probed: ProbeReport?
     var makesFolder: String?
 
-    /// The action in words.
+    /// The action as text.
     private var words: String
 
     private enum CodingKeys: CodingKey {
         case action, reason, path, bytesKept, connections, probed, makesFolder
     }
 
-    /// Takes what the look has shown.
+    /// Creates the report of a preview.
     public init(_ preview: DownloadPreview) {
         path = preview.path
         bytesKept = preview.bytesKept
@@ -62,7 +62,7 @@ public struct PreviewReport: Encodable {
         }
     }
 
-    /// The report for people, a line for each fact; no control characters.
+    /// Returns the report as text, one line per fact, without control characters.
     public func lines(connections: Int) -> [String] {
         var own = ["would:        \(words)", "to:           \(path)"]
         if let makesFolder { own.append("creates:      the folder \(makesFolder)") }

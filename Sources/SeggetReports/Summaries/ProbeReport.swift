@@ -1,7 +1,7 @@
 import Assembler
 public import Segmenter
 
-/// What a server offers, and how segget would fetch it.
+/// The result of a probe, as text and as JSON: the remote file, and how segget would download it.
 public struct ProbeReport: Encodable {
     var url: String
     var finalURL: String
@@ -21,18 +21,18 @@ public struct ProbeReport: Encodable {
     var decoded: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        // The key strategy would make `final_ur_l` of `finalURL`.
+        // The key strategy would turn `finalURL` into `final_ur_l`.
         case finalURL = "finalUrl"
         case url, redirects, name, size, type, etag, lastModified, acceptsRanges, digests
         case probedBy, headProblem, transfer, identity, coding, decoded
     }
 
-    /// What the entity tag is worth, in a word.
+    /// Whether the ETag is strong, weak or not usable, as text.
     private var etagWorth: String
-    /// Whether the date may distinguish versions.
+    /// Whether `Last-Modified` can distinguish versions.
     private var provesDate: Bool
 
-    /// Takes what the probe found.
+    /// Creates the report of a probe.
     public init(_ file: RemoteFile) {
         etagWorth =
             file.identity.strongETag != nil
@@ -59,7 +59,7 @@ public struct ProbeReport: Encodable {
         decoded = file.isDecoded ? true : nil
     }
 
-    /// The report for people, a line for each fact; no control characters.
+    /// Returns the report as text, one line per fact, without control characters.
     public func lines(connections: Int) -> [String] {
         let moves = redirects == 0 ? "" : " (\(Units.count(Int64(redirects), "redirect")))"
         let ranges = acceptsRanges.map { $0 ? "served" : "not served" } ?? "not advertised"

@@ -1,14 +1,14 @@
-// Summaries: what a run, a batch, a probe, a preview or a check has found, in words and as JSON. It
-// knows results only, and never a download that is under way.
+// Summaries: the results of a run, a batch, a probe, a preview or a verification, as text and
+// JSON. It knows results only, never an active download.
 
 import Assembler
 package import Segmenter
 
-/// The last line of a download that succeeded: what came, how fast, and what is proven.
+/// The last line of a successful download: size, speed, and what was verified.
 package struct Summary {
     package let text: String
 
-    /// Words it; `endIsProven` is false when no size says where the file ends.
+    /// Creates the line; `endIsProven` is false if the server stated no size.
     package init(_ file: DownloadedFile, endIsProven: Bool) {
         if let unchanged = file.unchanged {
             text = Self.text(unchanged, file)
@@ -31,7 +31,7 @@ package struct Summary {
         text = facts.joined(separator: "; ")
     }
 
-    /// What is said of an HTML page that arrived where something else was promised.
+    /// The warning for an HTML page in a file whose name has another type.
     package static let pageWarning =
         "WARNING: the file is an HTML page, unlike its name, perhaps a login or error page"
 

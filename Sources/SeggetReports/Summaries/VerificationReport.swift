@@ -1,6 +1,6 @@
 package import Assembler
 
-/// What `segget verify` found out, for people and, as JSON, for programs.
+/// The result of `segget verify`, as text and as JSON.
 ///
 /// `docs/json.md` describes the keys.
 package struct VerificationReport: Encodable {
@@ -24,7 +24,7 @@ package struct VerificationReport: Encodable {
         var matches: Bool
     }
 
-    /// That there is nothing to report.
+    /// The error of a verification that could not run.
     package struct Failure: Encodable {
         var code: Int32
         var kind: String
@@ -65,10 +65,10 @@ package struct VerificationReport: Encodable {
         }
     }
 
-    /// What segget ends with.
+    /// The exit code.
     package var status: ExitStatus { good ? .done : .checksumMismatch }
 
-    /// What was checked, a line each; for standard output.
+    /// The checks, one line each, for standard output.
     package var lines: [String] {
         var lines: [String] = []
         let name = Diagnostic.quote(path)
@@ -116,7 +116,7 @@ package struct VerificationReport: Encodable {
         return "wrong: \(comparison.expected) \(source); \(actual)"
     }
 
-    /// What else a person should know; for standard error.
+    /// Notes, errors and hints for standard error.
     package var messages: [Message] {
         var messages: [Message] = []
         let name = Diagnostic.quote(path)

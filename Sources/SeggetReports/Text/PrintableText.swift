@@ -3,7 +3,7 @@
 /// Names, header values and messages come from servers. Control characters in them could move the
 /// cursor or change what earlier lines seem to say, so each becomes a visible `\u{1b}`.
 public enum PrintableText {
-    /// The text with every control character escaped.
+    /// Returns the text with every control character escaped.
     public static func escape(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -15,7 +15,8 @@ public enum PrintableText {
         }
     }
 
-    /// The text escaped, in ASCII where `unicode` is false, and cut to `columns` with an ellipsis.
+    /// Returns the escaped text, truncated to `columns` with an ellipsis; in ASCII if `unicode` is
+    /// false.
     public static func fit(_ text: String, columns: Int, unicode: Bool) -> String {
         let escaped = escape(text)
         let shown = unicode ? escaped : String(escaped.map { $0.isASCII ? $0 : "?" })
@@ -32,14 +33,14 @@ public enum PrintableText {
         return result + ellipsis
     }
 
-    /// The columns that the text takes on a terminal.
+    /// Returns the number of terminal columns that the text occupies.
     public static func width(_ text: String) -> Int {
-        // Of most texts each byte is a character.
+        // Fast path: in ASCII text, each byte is one column.
         text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + width($1) }
     }
 
     private static func width(_ character: Character) -> Int {
-        // Summed up by scalar: an emoji joined from several is judged too wide, never too narrow.
+        // The sum over the scalars: a joined emoji counts as too wide, never as too narrow.
         character.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
@@ -59,7 +60,8 @@ public enum PrintableText {
         0x1aff0...0x1b2fb, 0x1f200...0x1f2ff, 0x20000...0x3fffd,
     ]
 
-    /// C0, DEL, C1, line and paragraph separators, and what changes the direction of text.
+    /// Returns whether the scalar is a C0, C1 or DEL control, a line or paragraph separator, or a
+    /// bidirectional control.
     public static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1f, 0x7f...0x9f, 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069:

@@ -1,19 +1,20 @@
-// Text: sizes, rates and times as people read them, and texts of others made safe to print. It
-// never knows what a number is of.
+// Text: formats sizes, rates and times, and makes external text safe to print.
 
 import Glibc
 import Segmenter
 
-/// Numbers as people read them.
+/// Formats numbers with units.
 public enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-    /// A number of bytes in binary units and three digits, such as `1.50 GiB`; `512 B` is exact.
+    /// Returns a number of bytes in binary units with three digits, such as `1.50 GiB`.
+    ///
+    /// Below 1024, the number is exact: `512 B`.
     public static func size(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return "\(max(0, bytes)) B" }
         var value = Double(bytes)
         var unit = 0
-        // 1023.5 and more would round to 1024: that is one of the next unit.
+        // 1023.5 and more would round to 1024, so use the next unit.
         while value >= 1023.5, unit < names.count - 1 {
             value /= 1024
             unit += 1
@@ -22,15 +23,17 @@ public enum Units {
         return "\(fixed(value, decimals: decimals)) \(names[unit])"
     }
 
-    /// A speed, from bytes per second, such as `12.3 MiB/s`.
+    /// Returns a rate, such as `12.3 MiB/s`.
     public static func speed(_ bytesPerSecond: Double) -> String {
         "\(size(whole(bytesPerSecond)))/s"
     }
 
-    /// A duration in whole seconds: `12 s`, `3m05s`, `1h02m`, `2d03h`; `nil` beyond 999 days.
+    /// Returns a duration in whole seconds: `12 s`, `3m05s`, `1h02m`, `2d03h`; `nil` beyond 999
+    /// days.
     public static func duration(_ time: Duration) -> String? { duration(time.inSeconds) }
 
-    /// A measured time: tenths of a second below ten seconds, then as ``duration(_:)``.
+    /// Returns a measured time: tenths of a second below ten seconds, otherwise as
+    /// ``duration(_:)``.
     public static func elapsed(_ time: Duration) -> String { elapsed(time.inSeconds) }
 
     package static func duration(_ seconds: Double) -> String? {
@@ -49,7 +52,7 @@ public enum Units {
         return duration(seconds) ?? "more than 999 days"
     }
 
-    /// A time of day here, from seconds since 1970: `14:02:11`.
+    /// Returns the local time of day, from seconds since 1970: `14:02:11`.
     package static func clock(_ seconds: Int64) -> String {
         var (time, parts) = (time_t(seconds), tm())
         localtime_r(&time, &parts)
@@ -57,25 +60,28 @@ public enum Units {
             .joined(separator: ":")
     }
 
-    /// A number of things with its noun: `1 byte`, `2 bytes`.
+    /// Returns a number with its noun: `1 byte`, `2 bytes`.
     public static func count(_ number: Int64, _ noun: String) -> String {
         "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// How much is done in whole percent, `100` only when all is; `nil` for an unknown size.
+    /// Returns the progress in whole percent; `100` only when complete, `nil` if the size is
+    /// unknown.
     public static func percent(_ done: Int64, of size: Int64?) -> Int? {
         guard let size else { return nil }
         guard done < size else { return 100 }
         return min(99, Int(max(0, Double(done)) / Double(size) * 100))
     }
 
-    /// The nearest whole number at or below, held within what fits; not a number counts as zero.
+    /// Returns the value rounded down, limited to 0 through 2^62; NaN becomes 0.
     public static func whole(_ value: Double) -> Int64 {
         guard value >= 1 else { return 0 }
         return value < 0x1p62 ? Int64(value) : 1 << 62
     }
 
-    /// A number without exponent and with `decimals` digits behind the point; `value` below 2^62.
+    /// Returns a number without exponent, with `decimals` digits after the point.
+    ///
+    /// `value` must be below 2^62.
     public static func fixed(_ value: Double, decimals: Int) -> String {
         let scale = (0..<decimals).reduce(Int64(1)) { scale, _ in scale * 10 }
         let scaled = whole((value * Double(scale)).rounded())

@@ -1,9 +1,9 @@
 import Glibc
 package import Segmenter
 
-// What is wrong with the options of access, in words that never show their values.
+// Messages and hints about access options. They never contain the values of these options.
 extension Diagnostic {
-    /// What to do about an error of the network, by libcurl's text.
+    /// Returns the hint for a network error, chosen by libcurl's message.
     static func hint(network text: String, _ again: String) -> String {
         if text.contains("wrong version number") {
             return "the server does not speak TLS at that port: check the scheme and the port"
@@ -16,7 +16,7 @@ extension Diagnostic {
         return "check the network and the host name, then \(again)"
     }
 
-    /// Words why something is not fetched that must not come from a private address.
+    /// Creates the message for a URL that leads to a denied private address.
     init(_ denial: AddressDenial, url: String) {
         switch denial {
         case .privateAddress(let address):
@@ -70,7 +70,7 @@ extension Diagnostic {
         }
     }
 
-    /// What to do about a proxy, by libcurl's text.
+    /// Returns the hint for a proxy error, chosen by libcurl's message.
     static func hint(proxy text: String) -> String {
         if ["wrong version number", "http request", "packet length too long", "SSL_ERROR_SYSCALL"]
             .contains(where: text.contains)
@@ -82,7 +82,9 @@ extension Diagnostic {
         return "check the proxy that `--proxy` or the environment names"
     }
 
-    /// Words that the certificates to trust cannot be read.
+    /// Creates the message for a missing or unreadable file of trusted certificates.
+    ///
+    /// `variable` is the environment variable that names the file; `nil` for the default file.
     init(noCertificates path: String, _ variable: String?) {
         let file = Self.quote(path)
         if let variable {
@@ -99,7 +101,7 @@ extension Diagnostic {
         }
     }
 
-    /// Words that a server wants a login that segget has not tried.
+    /// Creates the message for a server that accepts only login methods that segget did not try.
     init(unusableSchemes schemes: [String], url: String) {
         let names = schemes.joined(separator: " and ")
         self.init(
@@ -111,10 +113,11 @@ extension Diagnostic {
         )
     }
 
-    /// The characters of a name that a file system may not allow, as the end of a sentence; empty where there are
-    /// none, or the error is another one.
+    /// Returns the end of a sentence that names the characters that the file system may not allow.
     ///
-    /// exFAT, FAT, NTFS and SMB refuse these, mostly with EINVAL.
+    /// Returns an empty string if there are none, or if the error is not EINVAL.
+    ///
+    /// exFAT, FAT, NTFS and SMB refuse these characters, mostly with EINVAL.
     static func forbiddenCharacters(in path: String, _ code: Int32) -> String {
         guard code == EINVAL else { return "" }
         let name = path.split(separator: "/").last ?? ""
@@ -144,7 +147,7 @@ extension Diagnostic {
             : "if you trust its authority, give the authority's certificate with `--ca-certificate`"
     }
 
-    /// What a value must look like.
+    /// Returns the hint that describes the form of a value.
     private static func form(_ part: AccessProblem.Part) -> String {
         switch part {
         case .credentials:
@@ -162,7 +165,7 @@ extension Diagnostic {
         }
     }
 
-    /// The command-line option.
+    /// Returns the name of the command-line option.
     private static func option(_ part: AccessProblem.Part) -> String {
         switch part {
         case .credentials: "--user"

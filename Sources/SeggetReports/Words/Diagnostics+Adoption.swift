@@ -1,9 +1,9 @@
 import Assembler
 import Segmenter
 
-// What concerns files that other programs have begun, in words.
+// Messages about files that another program began to download (`--adopt`).
 extension Diagnostic {
-    /// Words why such a file is not gone on with.
+    /// Creates the message for a file that segget does not adopt.
     init(_ obstacle: AdoptionObstacle, path: String, again: String) {
         let file = Self.quote(path)
         let status = Self.status(obstacle)

@@ -1,9 +1,9 @@
 package import Assembler
 import Segmenter
 
-// What concerns files that are there already, in words.
+// Messages about existing files.
 extension Diagnostic {
-    /// Words why a file is not repaired.
+    /// Creates the message for a file that cannot be repaired.
     init(_ obstacle: RepairObstacle, url: String, path: String) {
         let file = Self.quote(path)
         switch obstacle {
@@ -33,7 +33,7 @@ extension Diagnostic {
         }
     }
 
-    /// Words why a file could not be checked.
+    /// Creates the message for a file that cannot be verified.
     package init(_ failure: FileVerification.Failure) {
         switch failure {
         case .noFile(let path):
@@ -72,7 +72,7 @@ extension Diagnostic {
         }
     }
 
-    /// Why what the server offers is not taken for the same version, in words.
+    /// Returns the reason why the remote file is not considered the same version.
     static func describe(_ reason: StartOverReason) -> String {
         switch reason {
         case .urlChanged:
@@ -83,14 +83,14 @@ extension Diagnostic {
         }
     }
 
-    /// How the bytes of a file are encoded, in words.
+    /// Returns the content coding of a file as text.
     static func show(coding: String?) -> String {
         coding.map { "encoded as \(quote($0))" } ?? "not encoded"
     }
 }
 
 extension FinishedDoubt {
-    /// What is wrong with the file that stands at the destination, in words.
+    /// The message that says why the file at the destination is not considered complete.
     var text: String {
         switch self {
         case .resized(let was, let now):

@@ -1,9 +1,9 @@
 import Assembler
 import Segmenter
 
-// What a failure leaves, in words.
+// Texts about the bytes that remain after a failure.
 extension Diagnostic {
-    /// What a failure leaves behind; `nil` where segget never came to touch the disk.
+    /// Returns the data that remains on disk after a failure; `nil` if segget wrote nothing.
     static func kept(_ error: DownloadError) -> String? {
         if error.isPublished, let path = error.path { return "the whole file as \(quote(path))" }
         switch error.reason {
@@ -16,7 +16,8 @@ extension Diagnostic {
         case .assembly(.notAdopted(_, .otherVersion(.rejected))): return nil
         case .assembly(.notAdopted(_, .otherVersion)): return bytesKept(error)
         case .assembly(.notAdopted): return nil
-        // Found when publishing: all of the file is there.
+        // If bytes are kept, the conflict was found at publishing, and the part has the whole
+        // file.
         case .assembly(.destinationExists) where error.bytesKept == 0: return nil
         case .htmlPage: return "nothing"
         case .invalidURL, .foreignURL, .invalidHeader, .certificateFile, .noCertificates, .access,
@@ -30,7 +31,7 @@ extension Diagnostic {
         }
     }
 
-    /// How much of the file is left in its part; `nil` where there is none.
+    /// Returns the size and path of the part; `nil` if there is no part.
     private static func bytesKept(_ error: DownloadError) -> String? {
         guard error.bytesWritten == nil, let path = error.path else { return nil }
         if case .tooLarge = error.reason, error.bytesKept == 0 { return "nothing" }
@@ -38,7 +39,7 @@ extension Diagnostic {
         return "\(Units.size(error.bytesKept)) in \(quote(PartNames(path).part))"
     }
 
-    /// What to do to get the file after all.
+    /// Returns the hint that says how to continue the download.
     static func again(after error: DownloadError) -> String {
         let again = "run the same command again"
         guard error.bytesKept > 0 else { return again }
@@ -49,7 +50,9 @@ extension Diagnostic {
         }
     }
 
-    /// Why what is kept is not continued by the same command, and what would continue it; `nil` where it is.
+    /// Returns why the same command does not resume the part, and which option does.
+    ///
+    /// Returns `nil` if the same command resumes the part.
     static func outlook(_ error: DownloadError) -> String? {
         switch error.startsOver {
         case nil: nil
@@ -63,7 +66,7 @@ extension Diagnostic {
         }
     }
 
-    /// What has gone out through a descriptor, and cannot be taken back.
+    /// Returns the number of bytes that were written to a stream, as text; `nil` for a file.
     static func written(_ error: DownloadError) -> String? {
         guard let bytes = error.bytesWritten, let path = error.path else { return nil }
         guard bytes > 0 else { return "nothing to \(quote(path))" }

@@ -1,8 +1,8 @@
 import Segmenter
 
-// Limits that the caller has set.
+// Messages about limits that the caller has set.
 extension Diagnostic {
-    /// Words a limit that was exceeded.
+    /// Creates the message for an exceeded limit.
     init(limit reason: DownloadError.Reason, url: String, again: String) {
         switch reason {
         case .tooLarge(let size, let limit):

@@ -14,9 +14,9 @@ extension LinkFault {
     }
 }
 
-// Links that hold for a time.
+// Messages about links that expire.
 extension Diagnostic {
-    /// Words why there is no new link.
+    /// Returns the reason why there is no new link.
     static func describe(_ fault: LinkFault) -> String {
         switch fault {
         case .none: "none was given"
@@ -29,7 +29,7 @@ extension Diagnostic {
         }
     }
 
-    /// Words why a part does not go on under a new link.
+    /// Creates the message for a part that cannot be continued from a new link.
     init(notContinued reason: StartOverReason, url: String, path: String) {
         let hint =
             switch reason {
@@ -44,7 +44,7 @@ extension Diagnostic {
             hint: hint)
     }
 
-    /// Words the refusal of a link whose time is over.
+    /// Creates the message for an expired link.
     init(expiredLink error: DownloadError, _ code: Int, url: String) {
         let isRefusal = Segmenter.isRefusal(code)
         self.init(
@@ -54,7 +54,7 @@ extension Diagnostic {
                 ?? "get a new link to the same file, and run the same command with it")
     }
 
-    /// Words that a link leads nowhere any more that has led to the file a moment ago.
+    /// Creates the message for a link that fails after it has delivered data of the file.
     init(usedUpLink code: Int, url: String) {
         self.init(
             .unavailable, "status",
@@ -64,8 +64,8 @@ extension Diagnostic {
                 + "`--single-request`")
     }
 
-    /// What to do about a link that is refused when a part of its file is there; `nil` where that is not how
-    /// it is.
+    /// Returns the hint for a refused link if a part of its file can be continued; `nil`
+    /// otherwise.
     static func hint(freshLink error: DownloadError) -> String? {
         switch error.reason {
         case .refused(401), .refused(403), .transfer(.status(404), _), .transfer(.status(410), _):

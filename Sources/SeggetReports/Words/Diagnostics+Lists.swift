@@ -1,14 +1,14 @@
 public import SeggetFormats
 import Segmenter
 
-// What is wrong with a list of files, in words.
+// Messages about errors in a list of files.
 extension Diagnostic {
-    /// What is wrong with a list, and on which line; no value of it is repeated.
+    /// Returns the error with its line number, without any value of the list.
     public static func describe(_ problem: InputFile.Problem) -> String {
         "line \(problem.line): \(describe(problem.kind))"
     }
 
-    /// What is wrong with a line, or with an option of a file; no value is repeated.
+    /// Returns the error in a line or in a file's option, without the value.
     public static func describe(_ problem: InputFile.Problem.Kind) -> String {
         switch problem {
         case .damagedCompression: "the compressed list is damaged, or too long"

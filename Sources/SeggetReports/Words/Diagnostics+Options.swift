@@ -1,7 +1,9 @@
 package import SeggetFormats
 
 extension Diagnostic {
-    /// Says what an option takes, without the value that it does not take: that may be a secret.
+    /// Returns a message about the values that an option takes.
+    ///
+    /// The message omits the rejected value, because it may be a secret.
     ///
     /// - Parameters:
     ///   - name: Its name on the surface that shows the message; `nil` where the surface names it anyway.

@@ -1,7 +1,8 @@
 import Assembler
 
 extension Diagnostic {
-    /// A part that somebody else took away while it was written.
+    /// Creates the message for a part that another program removed or unmounted while segget wrote
+    /// it.
     init(_ loss: PartLoss, path: String) {
         let part = Self.quote(path)
         let message =

@@ -1,10 +1,10 @@
 import Glibc
 
-// What this process lacks.
+// Messages about resources that the system denies to this process.
 extension Diagnostic {
-    /// Words that there can be too few threads, or too little memory for them.
+    /// Creates the message for too few threads, or too little memory for them.
     ///
-    /// - Parameter needed: How many there must be.
+    /// - Parameter needed: The number of threads that segget needs.
     package init(threadsNeeded needed: Int) {
         self.init(
             .unavailable, "too_few_threads",
@@ -14,7 +14,7 @@ extension Diagnostic {
                 + "a seccomp profile must allow clone3, or return ENOSYS")
     }
 
-    /// Words that no file can be opened any more.
+    /// Creates the message for EMFILE and ENFILE.
     init(tooManyOpenFiles path: String, errno code: Int32) {
         self.init(
             .cannotCreate, "too_many_open_files",

@@ -1,7 +1,7 @@
 import Assembler
 import Segmenter
 
-// What is wrong with a reply, in words.
+// Messages about responses that do not match their request.
 extension Diagnostic {
     static func describe(_ breach: ContractBreach) -> String {
         switch breach {

@@ -2,7 +2,7 @@ package import Assembler
 package import SeggetFormats
 package import Segmenter
 
-// What is wrong with a header, a checksum or a rate that was given, in words.
+// Messages about malformed headers, checksums and rates.
 extension Diagnostic {
     package static func describe(_ error: HeaderSyntaxError) -> String {
         switch error {
@@ -15,7 +15,7 @@ extension Diagnostic {
         }
     }
 
-    /// Why a header is segget's own.
+    /// Returns the reason why segget sets a header itself, as the end of a sentence.
     private static func reason(reserved name: String) -> String {
         switch name {
         case "accept-encoding":
@@ -39,7 +39,7 @@ extension Diagnostic {
         }
     }
 
-    /// The length of each digest: `sha-256 has 64, …`.
+    /// The number of hexadecimal digits of each digest, as text: `sha-256 has 64, …`.
     private static var digestLengths: String {
         DigestAlgorithm.allCases.map { "\($0.rawValue) has \(2 * $0.byteCount)" }
             .joined(separator: ", ")

@@ -1,8 +1,8 @@
 import Segmenter
 
-// What is wrong with a URL, in words.
+// Messages about URLs.
 extension Diagnostic {
-    /// Words what was given for a URL, and is none.
+    /// Creates the message for a text that is not a URL that segget supports.
     init(_ foreign: ForeignURL, shown: String) {
         let text = Self.quote(shown)
         let (message, hint) =
@@ -40,11 +40,12 @@ extension Diagnostic {
         self.init(.usage, "invalid_url", message, hint: hint)
     }
 
-    /// Adds a hint when the server refused a URL that a shell may have cut off: it was typed with one
-    /// parameter, and what is not quoted ends at `&` there.
+    /// Adds a hint if the server refused a URL that the shell may have truncated.
+    ///
+    /// An unquoted URL ends at its first `&`, so it has exactly one query parameter.
     ///
     /// - Parameters:
-    ///   - typed: The URL as it was typed; `nil` for one that was read from a list.
+    ///   - typed: The URL of the command line; `nil` for a URL from a list.
     ///   - reason: Why the download failed.
     mutating func addHint(at typed: String?, _ reason: DownloadError.Reason) {
         guard let typed, Self.isRefusal(reason), Self.hasOneParameter(typed) else { return }

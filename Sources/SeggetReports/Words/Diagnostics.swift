@@ -1,29 +1,28 @@
-// Words: errors, notices and mirrors in words, with a hint and an exit code. It knows every reason
-// that the library gives; it never knows who reads it, and prints nothing.
+// Words: messages, hints and exit codes for the library's errors and notices. It prints nothing.
 
 import Assembler
 import Glibc
 public import Segmenter
 
-/// An error in words: what happened, what is kept, what to do next, and how segget then ends.
+/// The messages, hint and exit code for an error.
 public struct Diagnostic: Sendable {
-    /// The code that segget ends with.
+    /// The exit code.
     package let status: ExitStatus
     /// A stable name for programs; `docs/json.md` lists them all.
     public let kind: String
-    /// What happened, to which URL or file.
+    /// The message: what happened, to which URL or file.
     public let message: String
-    /// What to do next.
+    /// The next step for the user.
     public internal(set) var hint: String
-    /// What is left on disk, when anything can be.
+    /// The data that remains on disk, as text; `nil` if segget wrote nothing.
     public internal(set) var kept: String?
-    /// Why the same command starts over although bytes are kept, and what would continue them.
+    /// Why the same command starts over although bytes are kept, and which option resumes them.
     public internal(set) var outlook: String?
-    /// What has gone out already, for a stream.
+    /// The bytes that were written to a stream, as text; `nil` for a file.
     public internal(set) var written: String?
-    /// Whether nothing is printed: the reader went away, and knows.
+    /// Whether nothing is printed, because the reader of standard output has closed it.
     public internal(set) var isQuiet = false
-    /// Where several URLs were given: each that failed, and why.
+    /// One message for each mirror that failed.
     public internal(set) var mirrors: [String] = []
 
     /// The lines to print.
@@ -34,8 +33,9 @@ public struct Diagnostic: Sendable {
             + (written.map { [Message(.written, $0)] } ?? []) + [Message(.hint, hint)]
     }
 
-    /// Words a failed download; `signal` is the one that asked it to stop, if one did, and `typed` its
-    /// URL as the command line has it, if it has.
+    /// Creates the diagnostic of a failed download.
+    ///
+    /// `signal` is the signal that stopped it; `typed` is its URL on the command line.
     public init(_ error: DownloadError, signal: Int32? = nil, typed: String? = nil) {
         let url = Self.quote(error.url)
         let again = Self.again(after: error)
@@ -174,11 +174,9 @@ public struct Diagnostic: Sendable {
         }
     }
 
-    /// Text between backticks.
+    /// Returns the text in backticks.
     package static func quote(_ text: some StringProtocol) -> String { "`\(text)`" }
 }
-
-// MARK: - Files
 
 extension Diagnostic {
     init(_ failure: AssemblyError, again: String) {
@@ -281,12 +279,10 @@ extension Diagnostic {
             }
     }
 
-    /// What to do where a file system does not offer what a part needs.
     private static let otherFileSystem =
         "choose a folder on another file system: this one, or a sandbox, does not support that; "
         + "or use `--output - > FILE`, which only writes in order"
 
-    /// The lock file that keeps a run away.
     private init(lock: String, of path: String, host: String?, process: Int64?) {
         let holder =
             if let host, let process {
@@ -311,8 +307,6 @@ extension Diagnostic {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
 }
-
-// MARK: - Requests
 
 extension Diagnostic {
     private init(_ failure: TransferFailure, attempts: Int, url: String, again: String) {
@@ -349,7 +343,7 @@ extension Diagnostic {
         }
     }
 
-    /// A stable name for programs, as ``kind``.
+    /// Returns a stable name for programs, as in ``kind``.
     static func kind(of failure: TransferFailure) -> String {
         switch failure {
         case .network: "network"
@@ -382,7 +376,7 @@ extension Diagnostic {
         }
     }
 
-    /// A validator, or that there is none.
+    /// Returns the quoted validator, or `missing`.
     static func show(_ validator: String?) -> String { validator.map { quote($0) } ?? "missing" }
 
     package static func exact(_ bytes: Int64?) -> String {

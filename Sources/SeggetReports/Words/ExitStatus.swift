@@ -1,6 +1,6 @@
 import Glibc
 
-/// How segget ends, after sysexits: the one table of exit codes.
+/// The exit codes of segget, based on sysexits.h.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case done = 0
     case usage = 64
@@ -15,7 +15,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case readerGone = 141
     case terminated = 143
 
-    /// What the code says, for the help text.
+    /// The meaning of the code, for the help text.
     package var meaning: String {
         switch self {
         case .done: "done and verified"
@@ -33,7 +33,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// The status of a run that the signal stopped.
+    /// Creates the exit code of a run that the signal stopped.
     package init(signal: Int32) {
         self =
             switch signal {
@@ -43,15 +43,15 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
             }
     }
 
-    /// All codes, the worst first: what a run of several files ends with.
+    /// All codes, the worst first; a run of several files exits with its worst code.
     ///
-    /// Wrong data comes before no data, what this machine lacks before what a server does.
+    /// Wrong data is worse than no data. A local failure is worse than a failure of the server.
     package static let worstFirst: [ExitStatus] = [
         .checksumMismatch, .remoteChanged, .disk, .cannotCreate, .refused, .unavailable, .usage,
         .interrupted, .terminated, .stopped, .readerGone, .done,
     ]
 
-    /// The worse of two codes.
+    /// Returns the worse of two codes.
     package func worse(_ other: ExitStatus) -> ExitStatus {
         Self.worstFirst.first { $0 == self || $0 == other } ?? self
     }

@@ -1,25 +1,27 @@
 /// One line for people, on standard error.
 ///
-/// Whatever it quotes, it holds no control characters.
+/// The text contains no control characters.
 public struct Message: Equatable, Sendable {
-    /// What kind of line it is; shown in front of it.
+    /// The kind of a line, printed before its text.
     package enum Label: String, Sendable {
         case error, kept, written, hint, note
-        /// A line that speaks for itself.
+        /// No label.
         case none = ""
     }
 
     package let label: Label
-    /// What it says, without the label.
+    /// The text without the label.
     public let text: String
 
-    /// Makes a line; control characters in the text become visible escapes.
+    /// Creates a line; control characters in the text become visible escapes.
     package init(_ label: Label, _ text: String) {
         self.label = label
         self.text = PrintableText.escape(text)
     }
 
-    /// The line without its end; colour never carries meaning of its own.
+    /// Returns the line without a line break.
+    ///
+    /// Colour only repeats what the label says.
     public func line(colour: Bool) -> String {
         guard label != .none else { return text }
         let name = "\(label.rawValue):"

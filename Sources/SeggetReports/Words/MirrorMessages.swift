@@ -17,12 +17,12 @@ extension MirrorFault {
         }
     }
 
-    /// What is wrong with the mirror, in words.
+    /// The message that says why the mirror failed.
     public var text: String { Diagnostic.describe(self) }
 }
 
 extension Diagnostic {
-    /// What is wrong with a mirror, in words.
+    /// Returns the reason why a mirror failed.
     static func describe(_ fault: MirrorFault) -> String {
         switch fault {
         case .failed(let reason): describe(reason)
@@ -41,7 +41,7 @@ extension Diagnostic {
         }
     }
 
-    /// Why one of several servers failed, in words.
+    /// Returns the reason why one of several servers failed.
     private static func describe(_ reason: DownloadError.Reason) -> String {
         switch reason {
         case .transfer(let failure, _): describe(failure)

@@ -2,18 +2,19 @@ import Assembler
 import Glibc
 package import Segmenter
 
-/// What a person can do about a task that failed.
+/// The action that can help a task that failed.
 ///
-/// Each surface says it in its own words: the command line by its
-/// options (``Diagnostic/hint``), the queue by its commands, the API by members to send, the page by its buttons.
+/// Each surface words it differently: the command line by options (``Diagnostic/hint``), the queue
+/// by commands, the API by members to send, the page by buttons.
 package enum NextStep: String, Sendable, Hashable, CaseIterable {
     /// Give user and password.
     case credentials
-    /// Give what the queue had to forget: the members that ``TaskProblem`` names.
+    /// Give the secrets again that the queue no longer has: the members that ``TaskProblem``
+    /// lists.
     case secrets
     /// Give another link.
     case link
-    /// Give another link, or credentials: the server does not say which.
+    /// Give another link or credentials; the response does not show which is needed.
     case access
     /// Give other headers.
     case headers
@@ -21,39 +22,39 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
     case retry
     /// Try again later.
     case retryLater = "retry_later"
-    /// Download a file again that is gone.
+    /// Download a missing file again.
     case again
     /// Give the file another name or folder.
     case place
     /// Free space on the disk.
     case space
-    /// Look after the disk or the folder.
+    /// Check the disk or the folder.
     case disk
     /// Compare the expected digest with its source.
     case checksum
     /// Add the task again, with other options.
     case options
-    /// Look after the certificates of this machine, or the link.
+    /// Check the certificates of this machine, or the link.
     case certificate
-    /// Look after the proxy.
+    /// Check the proxy.
     case proxy
-    /// Add the link on the machine itself: it leads to an address that clients may not use.
+    /// Add the link on the machine itself, because clients may not use its address.
     case machine
 
-    /// Where a person reads of a step.
+    /// The user interface that shows a step.
     package enum Surface: Sendable {
-        /// The command line of the queue, about a task; `nil` of none yet.
+        /// The command line of the queue, with the ID of the task; `nil` if there is no task yet.
         case queue(String?)
         /// The API.
         case api
     }
 
-    /// Says what to do, as it is done on a surface.
+    /// Returns the hint for a surface.
     ///
     /// - Parameters:
-    ///   - surface: Where it is read.
-    ///   - members: What is to be given again, for ``secrets``: members of `set`.
-    /// - Returns: The words, to stand behind "hint:".
+    ///   - surface: The surface that shows the hint.
+    ///   - members: For ``secrets``, the members of `set` that must be given again.
+    /// - Returns: The text after "hint:".
     package func words(on surface: Surface, members: [String] = []) -> String {
         switch surface {
         case .api: apiWords(members)
@@ -120,7 +121,7 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The options of `segget set` that give members; `nil` where one has none.
+    /// Returns the options of `segget set` for the members; `nil` if a member has no option.
     private static func options(_ members: [String]) -> String? {
         let options = [
             "urls": "--url URL", "headers": "-H 'NAME: VALUE'", "user": "-u USER:PASSWORD",
@@ -131,7 +132,7 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
 }
 
 extension NextStep {
-    /// The step after a download has failed.
+    /// Creates the step for a failed download.
     package init(after error: DownloadError) {
         self =
             switch error.reason {
@@ -184,7 +185,9 @@ extension NextStep {
             }
     }
 
-    /// The step after a failure that was recorded before steps were, by its kind; `nil` where that does not say.
+    /// Creates the step from the kind of a failure; `nil` if the kind does not determine it.
+    ///
+    /// Failures that older versions recorded have no step.
     package init?(ofKind kind: String) {
         switch kind {
         case "network", "stalled", "truncated", "part_changed", "part_gone", "cancelled":

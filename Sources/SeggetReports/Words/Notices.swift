@@ -3,6 +3,8 @@ public import Segmenter
 
 extension DownloadNotice {
     /// A stable name for programs; `docs/json.md` lists them all.
+    ///
+    /// Scripts depend on these names, so a renamed case keeps its name in `--json`.
     public var kind: String {
         switch self {
         case .startedOver: "started_over"
@@ -57,10 +59,10 @@ extension DownloadNotice {
         }
     }
 
-    /// Whether a person should see it without asking for details.
+    /// Whether the notice is shown even if no details are requested.
     public var isAlwaysShown: Bool { !Self.details.contains(kind) }
 
-    /// The kinds that a person sees only when asking for details.
+    /// The kinds that are shown only if details are requested.
     package static let details: Set = [
         "part_agreed", "retrying", "resolving_again", "response_refused", "sample_agreed", "stole",
         "head_unusable", "mirror_joined", "if_range_unusable", "space_not_reserved",
@@ -69,7 +71,7 @@ extension DownloadNotice {
         "connections", "address_used", "address_left", "needs_http2",
     ]
 
-    /// What happened, in words.
+    /// The message of the notice.
     public var text: String {
         switch self {
         case .startedOver(let reason):
@@ -238,7 +240,7 @@ extension StartOverReason {
         }
     }
 
-    /// Why the earlier part cannot be continued, in words.
+    /// The reason why the earlier part cannot be continued, as text.
     public var text: String {
         switch self {
         case .notWanted: "`--no-resume` was given"
