@@ -2,22 +2,24 @@ import Assembler
 import Glibc
 package import Segmenter
 
-// As aria2c 1.36 ends where it meets the same, measured; what it never meets is judged by its manual.
+// The codes are those that aria2c 1.36 returned in tests. Failures that aria2c cannot have are
+// mapped by its manual.
 extension Aria2ErrorCode {
-    /// The code of a failed download.
+    /// Creates the code of a failed download.
     package init(_ error: DownloadError) {
         if case .assembly(.cannotCreate(let path, let code)) = error.reason,
             error.path?.hasPrefix("\(path)/") == true
         {
-            // What cannot be made is a folder above the file.
+            // The failed path is a folder above the file.
             self.init(errno: code, else: .directoryCreate)
         } else {
             self.init(error.reason)
         }
     }
 
-    /// The code of a failed download, where a file that is not found is asked for again:
-    /// `--max-file-not-found`, before `tries` are over (0: never).
+    /// Creates the code of a failed download with the limit of `--max-file-not-found`.
+    ///
+    /// The limit applies if it is above 0 and at most `tries`, the limit of attempts (0: none).
     package init(_ error: DownloadError, mostNotFound: Int, tries: Int) {
         self.init(error)
         if self == .resourceNotFound, mostNotFound > 0, tries == 0 || mostNotFound <= tries {
@@ -25,7 +27,7 @@ extension Aria2ErrorCode {
         }
     }
 
-    /// The code of a mirror that failed.
+    /// Creates the code of a failed mirror.
     init(_ fault: MirrorFault) {
         self =
             switch fault {
@@ -74,7 +76,7 @@ extension Aria2ErrorCode {
             }
     }
 
-    /// The code of a status that is no success (RFC 9110 §15).
+    /// Creates the code of an HTTP status code that is not a success (RFC 9110 §15).
     private init(status: Int) {
         self =
             switch status {
@@ -85,8 +87,10 @@ extension Aria2ErrorCode {
             }
     }
 
-    /// The code of a `CURLcode`: names (5, 6) and time (28) have their own, all else has that of a
-    /// connection that is refused or breaks off.
+    /// Creates the code of a `CURLcode`.
+    ///
+    /// Name resolution (5, 6) and timeout (28) have separate codes. All others get that of a
+    /// refused or interrupted connection.
     private init(libcurl code: Int) {
         self =
             switch code {

@@ -1,4 +1,4 @@
-/// What aria2c ends with, and what it says a failure was: the table of its manual, `EXIT STATUS`.
+/// The exit codes of aria2c, which it also prints as error codes (aria2c(1), `EXIT STATUS`).
 package enum Aria2ErrorCode: Int32, CaseIterable, Sendable {
     case finished = 0
     case unknown = 1

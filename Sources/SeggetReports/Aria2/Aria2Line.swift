@@ -1,6 +1,6 @@
-/// A line in several colours, which can be cut to a width.
+/// A line in several colours that can be truncated to a width.
 ///
-/// All of it is ASCII.
+/// The text is ASCII only.
 struct Aria2Line {
     /// A colour, by its number in an escape sequence (ECMA-48 §8.3.117, SGR).
     enum Colour: String {
@@ -13,10 +13,10 @@ struct Aria2Line {
     private static let plain = "\u{1b}[0m"
     private var pieces: [(text: String, colour: Colour?)] = []
 
-    /// Adds a text behind what is there.
+    /// Appends a text.
     mutating func add(_ text: String, _ colour: Colour? = nil) { pieces.append((text, colour)) }
 
-    /// The line, coloured or not, of at most so many columns.
+    /// Returns the line, with or without colours, truncated to `columns`.
     func text(isColoured: Bool, columns: Int = .max) -> String {
         var (result, left) = ("", columns)
         for piece in pieces where left > 0 {

@@ -1,33 +1,33 @@
 package import SeggetFormats
 
-/// A line of aria2c's log: on the console, and in a file.
+/// A line of aria2c's log, for the console and for a file.
 package struct Aria2LogLine {
-    /// How important it is.
+    /// The level of the line.
     package let level: Aria2Console.Level
-    /// What it says; control characters are visible escapes.
+    /// The text, with control characters as visible escapes.
     private let text: String
 
-    /// A line, and others below it that belong to it.
+    /// Creates a line, with continuation lines below it.
     package init(_ level: Aria2Console.Level, _ text: String, below: [String] = []) {
         self.level = level
         self.text = ([text] + below).map(PrintableText.escape).joined(separator: "\n")
     }
 
-    /// As the console shows it: an empty line, then it.
+    /// Returns the form for the console: an empty line, then the line.
     package func console(at time: Aria2Time, isColoured: Bool) -> String {
         let name = level.rawValue.uppercased()
         let shown = isColoured ? "\u{1b}[1;\(level.colourCode)m\(name)\u{1b}[0m" : name
         return "\n\(time.console) [\(shown)] \(text)\n"
     }
 
-    /// As it stands in a file.
+    /// Returns the form for a log file.
     package func file(at time: Aria2Time) -> String {
         "\(time.log) [\(level.rawValue.uppercased())] [segget:0] \(text)\n"
     }
 }
 
 extension Aria2Console.Level {
-    /// Whether lines of this level are written where it takes `least` for a line to be.
+    /// Returns whether the level is at least `least`.
     package func reaches(_ least: Self) -> Bool { rank >= least.rank }
 
     private var rank: Int {

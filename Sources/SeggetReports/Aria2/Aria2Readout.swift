@@ -1,17 +1,17 @@
 package import Segmenter
 
-/// How far the files are that run, as aria2c says it once a second.
+/// The progress of the active downloads, as aria2c prints it once a second.
 ///
 /// Pure.
 package struct Aria2Readout {
-    /// A file that runs.
+    /// An active download.
     package struct Lane {
         package var gid: Download.ID
-        /// Its path, or its URL until it has one.
+        /// The path, or the URL until the path is known.
         package var place: String
-        /// Its size in bytes, as far as the server has stated it.
+        /// The size in bytes; `nil` if the server has not stated it.
         package var size: Int64?
-        /// `nil` until bytes are being fetched.
+        /// The progress; `nil` until the transfer starts.
         package var progress: DownloadProgress?
 
         package init(
@@ -24,7 +24,7 @@ package struct Aria2Readout {
         }
     }
 
-    /// How many files stand in one line.
+    /// The maximum number of files in one line.
     private static let most = 5
 
     private let lanes: [Lane]
@@ -35,7 +35,8 @@ package struct Aria2Readout {
         self.isHumanReadable = isHumanReadable
     }
 
-    /// The line: of one file all, of several how much is done of each.
+    /// Returns the progress line: all details of a single file, or the percentage of each of
+    /// several.
     package func line(isColoured: Bool, columns: Int = .max) -> String {
         var line = Aria2Line()
         if lanes.count == 1 {
@@ -47,7 +48,7 @@ package struct Aria2Readout {
         return line.text(isColoured: isColoured, columns: columns)
     }
 
-    /// The block that comes now and then: a line for each file, and its path.
+    /// Returns the periodic summary: a progress line and a path for each file.
     package func summary(at time: Aria2Time, columns: Int) -> String {
         func rule(_ character: String) -> String {
             String(repeating: character, count: max(1, columns))
@@ -67,7 +68,7 @@ package struct Aria2Readout {
         line.add("[", .magenta)
         line.add("#\(Aria2Text.short(lane.gid)) ")
         addSizes(of: lane, to: &line)
-        // Before the first byte, one connection asks for it.
+        // Before the first byte arrives, there is one connection.
         line.add(" CN:\(lane.progress?.connections ?? 1)")
         let rate = lane.rate
         if lane.isFetching {
@@ -103,7 +104,7 @@ package struct Aria2Readout {
         if all > 0 { line.add("(\(Aria2Text.percent(done, of: all))%)", .cyan) }
     }
 
-    /// The first file whose digest is being completed, and how many others there are.
+    /// Adds the first file that is being verified, and the number of others.
     private func addVerification(to line: inout Aria2Line) {
         let verified = lanes.filter { $0.progress?.phase == .verifying }
         guard let lane = verified.first, let progress = lane.progress else { return }
@@ -120,13 +121,13 @@ package struct Aria2Readout {
 }
 
 extension Aria2Readout.Lane {
-    /// Bytes per second.
+    /// The rate in bytes per second.
     fileprivate var rate: Int64 {
-        // Small enough that the sum of all fits.
+        // The limit prevents an overflow of the sum.
         progress.map { min(1 << 50, Units.whole($0.bytesPerSecond)) } ?? 0
     }
 
-    /// Whether not all bytes are there.
+    /// Whether bytes are still missing.
     fileprivate var isFetching: Bool {
         switch progress?.phase {
         case .verifying, .publishing, .ended: false

@@ -1,10 +1,10 @@
 package import Segmenter
 
-/// What became of the files of a run, as aria2c lists it at the end.
+/// The results of a run, as aria2c prints them at the end.
 ///
 /// Pure.
 package struct Aria2Results {
-    /// What became of a file, in the order in which the words are explained.
+    /// The result of a file; the cases are in the order of the legend.
     package enum State: CaseIterable {
         case done, failed, unfinished, removed
 
@@ -18,15 +18,15 @@ package struct Aria2Results {
         }
     }
 
-    /// A file that has ended.
+    /// The result of one file.
     package struct Row {
         package var gid: Download.ID
         package var code: Aria2ErrorCode
-        /// Its path, or its URL where it has none.
+        /// The path, or the URL if there is no path.
         package var place: String
-        /// Bytes that came, and in how much time.
+        /// The number of received bytes, and the time they took.
         package var received: (bytes: Int64, time: Duration)
-        /// How much of the file is there, in percent; `nil` where that cannot be said.
+        /// The completed part of the file in percent; `nil` if it is unknown.
         package var percent: Int64?
 
         package init(
@@ -41,14 +41,14 @@ package struct Aria2Results {
         }
     }
 
-    /// The files, in the order in which they ended.
+    /// The results, in the order in which the downloads ended.
     package private(set) var rows: [Row] = []
-    /// What the run ends with where not all files are there: the code of the last failure.
+    /// The code of the last failure; `finished` if there was none.
     private var lastError = Aria2ErrorCode.finished
 
     package init() {}
 
-    /// Adds a file that has ended.
+    /// Adds the result of a file.
     package mutating func add(_ row: Row) {
         rows.append(row)
         switch State(row.code) {
@@ -57,15 +57,17 @@ package struct Aria2Results {
         }
     }
 
-    /// What a run of so many files ends with: 0 when all are there, else the code of the failure that came
-    /// last, and 7 when nothing failed, but files are not there.
+    /// Returns the exit code of a run of `count` files.
+    ///
+    /// The code is 0 if all are complete, and that of the last failure if there was one. It is 7
+    /// if nothing failed, but files are incomplete.
     package func code(of count: Int) -> Aria2ErrorCode {
         guard lastError == .finished else { return lastError }
         let done = rows.count { [.done, .removed].contains(State($0.code)) }
         return done >= count ? .finished : .inProgress
     }
 
-    /// The table, and what its words mean.
+    /// Returns the table of results with its legend.
     package func table(isFull: Bool, isColoured: Bool) -> String {
         let head = isFull ? "  %|path/URI" : "path/URI"
         let rule = isFull ? "===+" : ""
@@ -100,7 +102,7 @@ extension Aria2Results.Row {
 }
 
 extension Aria2Results.State {
-    /// The word of the table, on four columns.
+    /// Returns the word for the table, padded to four columns.
     fileprivate func word(isColoured: Bool) -> String {
         let (word, colour) =
             switch self {

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A moment of this machine's clock, in the forms that aria2c prints.
+/// A local time, in the formats of aria2c.
 package struct Aria2Time {
     private let microseconds: Int64
     private var parts = tm()
 
-    /// A moment, in seconds since 1970.
+    /// Creates a time from seconds since 1970.
     package init(_ seconds: Double) {
         let whole = Units.whole(seconds)
         microseconds = min(999_999, Units.whole((seconds - Double(whole)) * 1e6))
@@ -13,16 +13,16 @@ package struct Aria2Time {
         localtime_r(&time, &parts)
     }
 
-    /// What stands before a line on the console: `11/26 00:41:06`.
+    /// The prefix of a console line: `11/26 00:41:06`.
     package var console: String { text("%m/%d %H:%M:%S") }
 
-    /// What stands before a line of a log: `2026-11-26 00:41:06.012345`.
+    /// The prefix of a log line: `2026-11-26 00:41:06.012345`.
     package var log: String {
         let digits = "\(microseconds)"
         return text("%Y-%m-%d %H:%M:%S.") + String(repeating: "0", count: 6 - digits.count) + digits
     }
 
-    /// What stands above a summary: `Thu Nov 26 00:41:11 2026`.
+    /// The heading of a summary: `Thu Nov 26 00:41:11 2026`.
     package var summary: String { text("%a %b %e %H:%M:%S %Y") }
 
     private func text(_ format: String) -> String {

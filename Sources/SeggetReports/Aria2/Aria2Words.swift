@@ -1,12 +1,12 @@
 package import SeggetFormats
 package import Segmenter
 
-/// Lines of aria2c's that say always the same, and those that hold segget's words.
+/// The fixed messages of aria2c, and segget's messages in aria2c's format.
 package enum Aria2Words {
-    /// The version of aria2 whose command line and output these are.
+    /// The version of aria2 that segget emulates.
     package static let version = "1.37.0"
 
-    /// What `--version` prints: what programs look for, and what it is.
+    /// The output of `--version`: the text that programs look for, and the name segget.
     package static let versionText = """
         aria2 version \(version)
         This is segget \(seggetVersion), which takes the command line of aria2c.
@@ -17,7 +17,7 @@ package enum Aria2Words {
 
         """
 
-    /// What is said at the end when files are not there.
+    /// The closing message if files are incomplete.
     package static let ending = """
 
         aria2 will resume download if the transfer is restarted.
@@ -25,13 +25,14 @@ package enum Aria2Words {
 
         """
 
-    /// What is said on standard error when a run cannot begin, line by line.
+    /// Returns the lines for standard error if a run cannot start.
     package static func refusal(_ code: Aria2ErrorCode, _ text: String) -> [String] {
         ["Exception caught", exception(code, text), ""]
     }
 
-    /// The lines about a download that failed; `code` is what it ends with, `number` what aria2 numbers
-    /// its commands by (CUID).
+    /// Returns the log lines of a failed download.
+    ///
+    /// `code` is its error code, `number` aria2's number of the command (CUID).
     package static func failure(
         _ error: DownloadError, _ code: Aria2ErrorCode, number: Int, path: String
     ) -> [Aria2LogLine] {
@@ -59,19 +60,19 @@ package enum Aria2Words {
         return mirrors + [end]
     }
 
-    /// The line about a file that was never asked for.
+    /// Returns the log line of a file that was never requested.
     package static func refused(
         _ url: String, _ code: Aria2ErrorCode, number: Int, why: String
     ) -> Aria2LogLine {
         Aria2LogLine(.error, aborted(number, url), below: [exception(code, why)])
     }
 
-    /// The end of a file that is not there.
+    /// Returns the log line of an incomplete file.
     package static func notComplete(_ gid: Download.ID, path: String) -> Aria2LogLine {
         Aria2LogLine(.notice, "Download GID#\(gid) not complete: \(path)")
     }
 
-    /// Options of segget's that stand in messages, and what does the same in aria2.
+    /// segget's option names in messages, each with the equivalent option of aria2.
     private static let names = [
         ("insecure", "check-certificate=false"), ("no-resume", "remove-control-file"),
         ("proxy", "all-proxy"), ("cookie", "load-cookies"), ("user", "http-user"),
@@ -81,7 +82,7 @@ package enum Aria2Words {
         ("single-request", "use-head=false -s1 -x1"),
     ]
 
-    /// A message in which options have the names that aria2 has for them.
+    /// Returns the message with aria2's option names.
     static func renamed(_ text: String) -> String {
         let text = text.replacing(" of `--xattr`", with: "")
             .replacing(", and `--resume-unverified` compares a sample", with: "")
@@ -100,12 +101,12 @@ package enum Aria2Words {
 }
 
 extension DownloadNotice {
-    /// The notice in words, with aria2's names for options.
+    /// The message of the notice, with aria2's option names.
     package var aria2Text: String { Aria2Words.renamed(text) }
 
-    /// How important the notice is in a log like aria2's.
+    /// The level of the notice in aria2's log.
     ///
-    /// Warnings are what the person who started the download would decide otherwise about, if asked.
+    /// A notice is a warning if the user might want to act on it.
     package var aria2Level: Aria2Console.Level {
         switch self {
         case .startedOver, .resumedUnverified, .serversDisagree, .damaged, .endUnproven,

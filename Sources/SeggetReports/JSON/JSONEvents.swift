@@ -1,37 +1,38 @@
-// JSON: the lines of `--json`. It knows the names of fields and events, which scripts rely on; it
-// never knows a terminal, and writes to nobody.
+// JSON: the lines of `--json`. It defines the names of events and fields, which scripts depend on.
+// It writes nothing.
 
 import Assembler
 public import FoundationEssentials
 public import Segmenter
 
-/// The facts of each event of `--json`.
+/// The payloads of the events of `--json`.
 ///
-/// `docs/json.md` describes them; a test holds that page to what is written here.
+/// `docs/json.md` describes them; a test compares that page with this code.
 public enum JSONEvents {
-    /// segget has started.
+    /// The event that segget has started.
     public struct Run: Encodable {
         var format = 2
         var version = seggetVersion
         var clock: String
         var files: Int?
 
-        /// Takes the time at which it started, and the number of files where there are several.
+        /// Creates the event from the start time; `files` is the number of files if there are
+        /// several.
         public init(at now: Date, files: Int? = nil) {
             clock = now.formatted(.iso8601)
             self.files = files
         }
     }
 
-    /// The turn of one of several files has come.
+    /// The event that the download of one of several files starts.
     public struct Begun: Encodable {
         var url: String
 
-        /// Takes the URL without its secrets.
+        /// Creates the event from the URL without its secrets.
         public init(url: String) { self.url = url }
     }
 
-    /// All of several files have ended.
+    /// The event that the downloads of all files have ended.
     public struct Summary: Encodable {
         var files: Int
         var done: Int
@@ -44,7 +45,7 @@ public enum JSONEvents {
         var code: Int32
     }
 
-    /// Fetching begins.
+    /// The event that the transfer starts.
     public struct Started: Encodable {
         var path: String
         var size: Int64?
@@ -54,7 +55,7 @@ public enum JSONEvents {
         var identity: String
         var mirrors: Int?
 
-        /// Takes what is known by then.
+        /// Creates the event from the known facts.
         public init(_ start: DownloadStart) {
             path = start.path
             size = start.size
@@ -66,7 +67,7 @@ public enum JSONEvents {
         }
     }
 
-    /// Something happened on the way.
+    /// The event of a notice.
     public struct Notice: Encodable {
         var notice: String
         var message: String
@@ -87,7 +88,7 @@ public enum JSONEvents {
         var path: String?
         var moved: Bool?
 
-        /// Takes what happened.
+        /// Creates the event of a notice.
         public init(_ notice: DownloadNotice) {
             self.notice = notice.kind
             message = notice.text
@@ -172,7 +173,7 @@ public enum JSONEvents {
         }
     }
 
-    /// How far the download is.
+    /// The event of progress.
     public struct Progress: Encodable {
         var phase: String
         var bytesDone: Int64
@@ -185,7 +186,7 @@ public enum JSONEvents {
         var limit: Int64?
         var map: [UInt8]
 
-        /// Takes a moment of it.
+        /// Creates the event from a progress report.
         public init(_ progress: DownloadProgress) {
             phase = progress.phase.rawValue
             bytesDone = progress.bytesDone
@@ -200,7 +201,7 @@ public enum JSONEvents {
         }
     }
 
-    /// The file is complete and in its place.
+    /// The event that the file is complete and published.
     public struct Finished: Encodable {
         var path: String
         var size: Int64
@@ -214,7 +215,7 @@ public enum JSONEvents {
         var synchronized: Bool?
         var html: Bool?
 
-        /// Takes the file.
+        /// Creates the event of a downloaded file.
         public init(_ file: DownloadedFile) {
             path = file.path
             size = file.size
@@ -230,7 +231,7 @@ public enum JSONEvents {
         }
     }
 
-    /// The download failed or was stopped.
+    /// The event that the download failed or was stopped.
     public struct Failure: Encodable {
         var code: Int32
         var kind: String
@@ -239,7 +240,7 @@ public enum JSONEvents {
         var url: String
         var path: String?
         var bytesKept: Int64
-        /// Why the next run starts over all the same.
+        /// Why the next run starts over although bytes are kept.
         var startsOver: String?
         var mirrors: [Mirror]?
 
@@ -250,7 +251,7 @@ public enum JSONEvents {
             var message: String
         }
 
-        /// Takes the error, and how it is worded.
+        /// Creates the event from an error and its diagnostic.
         public init(_ error: DownloadError, _ diagnostic: Diagnostic) {
             code = diagnostic.status.rawValue
             kind = diagnostic.kind
@@ -267,7 +268,9 @@ public enum JSONEvents {
             self.mirrors = mirrors.isEmpty ? nil : mirrors
         }
 
-        /// Says why a file could not even be asked for; `url` is without credentials and query.
+        /// Creates the event of a file that could not be requested.
+        ///
+        /// `url` must have no credentials and no query.
         package init(
             code: Int32, kind: String, message: String, hint: String, url: String, path: String?,
             bytesKept: Int64
@@ -279,7 +282,7 @@ public enum JSONEvents {
 }
 
 extension JSONEvents.Summary {
-    /// Takes what became of the files, and the code that the run ends with.
+    /// Creates the event from the summary of a batch and the exit code.
     package init(_ summary: BatchSummary, seconds: Double, status: ExitStatus) {
         files = summary.count
         done = summary.done

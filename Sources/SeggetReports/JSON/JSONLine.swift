@@ -1,21 +1,21 @@
 import FoundationEssentials
 
-/// One event of `--json`: its name and time, with the payload's own keys beside them.
+/// One event of `--json`: its name and time, with the payload's keys in the same object.
 public struct JSONLine<Payload: Encodable>: Encodable {
-    /// What happened.
+    /// The name of the event.
     public var event: String
     /// Seconds since segget started.
     public var time: Double
-    /// Which of several files it is about, from 1; `nil` for none, or the only one.
+    /// The number of the file, from 1; `nil` for a single file, or for no file.
     public var file: Int?
-    /// Its facts.
+    /// The other keys of the event.
     public var payload: Payload
 
     private enum CodingKeys: CodingKey {
         case event, time, file
     }
 
-    /// Makes the line of an event; `time` is in seconds since the run began.
+    /// Creates the line of an event; `time` is in seconds since the start of the run.
     public init(event: String, time: Double, file: Int? = nil, payload: Payload) {
         self.event = event
         self.time = time
@@ -23,7 +23,7 @@ public struct JSONLine<Payload: Encodable>: Encodable {
         self.payload = payload
     }
 
-    /// Writes the keys of both beside each other.
+    /// Encodes the payload's keys into the same object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(event, forKey: .event)
@@ -56,9 +56,9 @@ public enum JSONText {
         return escape(String(decoding: data, as: UTF8.self))
     }
 
-    /// Writes as `\uXXXX` what JSON allows as it is, but a terminal may act upon.
+    /// Escapes as `\uXXXX` the characters that JSON allows, but that a terminal may interpret.
     ///
-    /// Such characters stand in strings only, where the escape means the same.
+    /// Such characters occur only in strings, where the escape is equivalent.
     private static func escape(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: PrintableText.isUnsafe) else { return json }
         return json.unicodeScalars.reduce(into: "") { result, scalar in
@@ -73,6 +73,6 @@ public enum JSONText {
 }
 
 extension Double {
-    /// The number to three decimals; `nil` for what JSON cannot hold.
+    /// The number rounded to three decimals; `nil` if it is not finite.
     package var thousandths: Double? { isFinite ? (self * 1000).rounded() / 1000 : nil }
 }
