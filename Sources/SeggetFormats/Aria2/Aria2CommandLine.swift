@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// The words of a command line, told apart as aria2 does: by getopt_long(3).
+/// A command line, parsed by getopt_long(3) as in aria2.
 struct Aria2CommandLine {
-    /// The options in order; the value is empty where none was given.
+    /// The options, in order; the value is empty if none was given.
     private(set) var options: [(option: Aria2Option, value: String)] = []
-    /// What is no option, in order.
+    /// The arguments that are not options, in order.
     private(set) var uris: [String] = []
 
     private static let known = Aria2Option.table.filter { !$0.isHidden }
 
-    /// Reads the words behind the program's name.
+    /// Parses the arguments after the program's name.
     ///
-    /// - Throws: `Aria2Refusal`, in the words of getopt_long(3).
+    /// - Throws: `Aria2Refusal`, with the message of getopt_long(3).
     init(_ words: [String], program: String) throws(Aria2Refusal) {
         let known = Self.known
         var arguments = ([program] + words).map { strdup($0) } + [nil]
         let names = known.map { strdup($0.name) }
-        // They are reordered, never replaced.
+        // getopt_long(3) reorders the pointers in `arguments`, but never replaces them.
         let all = arguments + names
         defer { for text in all { free(text) } }
         var found = [segget_found_option](

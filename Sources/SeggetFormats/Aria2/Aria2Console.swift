@@ -1,38 +1,39 @@
-/// What a run in aria2's manner prints, and where: its options of output, with aria2's defaults.
+/// The output options of the drop-in for aria2c, with aria2's defaults.
 package struct Aria2Console: Sendable, Hashable {
-    /// From which level on a line of the log is written (`--log-level`, `--console-log-level`).
+    /// The level of a log line (`--log-level`, `--console-log-level`).
     package enum Level: String, Sendable, Hashable, CaseIterable {
         case debug, info, notice, warn, error
     }
 
-    /// What the table at the end shows (`--download-result`).
+    /// The form of the table of results (`--download-result`).
     package enum Results: String, Sendable, Hashable, CaseIterable {
         case `default`, full, hide
     }
 
     /// Whether nothing is printed (`--quiet`).
     package var isQuiet = false
-    /// Whether what would go to standard output goes to standard error (`--stderr`).
+    /// Whether output goes to standard error instead of standard output (`--stderr`).
     package var usesStandardError = false
-    /// Whether the line that says how far all is comes once a second (`--show-console-readout`).
+    /// Whether the progress line is printed once a second (`--show-console-readout`).
     package var showsReadout = true
-    /// Whether that line is cut to the width of the terminal (`--truncate-console-readout`).
+    /// Whether the progress line is truncated to the width of the terminal
+    /// (`--truncate-console-readout`).
     package var cutsReadout = true
     /// Seconds between two summaries; 0 for none (`--summary-interval`).
     package var summaryInterval = 60
-    /// Whether sizes are printed as `1.1MiB`, not in bytes (`--human-readable`).
+    /// Whether sizes are printed as `1.1MiB` instead of in bytes (`--human-readable`).
     package var isHumanReadable = true
-    /// Whether a terminal gets colours (`--enable-color`).
+    /// Whether output to a terminal has colours (`--enable-color`).
     package var hasColour = true
-    /// From which level on lines are printed (`--console-log-level`).
+    /// The lowest level of printed lines (`--console-log-level`).
     package var level = Level.notice
-    /// What the table at the end shows.
+    /// The form of the table of results.
     package var results = Results.default
-    /// The file that the log goes to; `-` is standard output, `nil` none (`--log`).
+    /// The log file; `-` is standard output, `nil` is no log (`--log`).
     package var log: String?
-    /// From which level on lines go to the log.
+    /// The lowest level of lines in the log file.
     package var logLevel = Level.debug
 
-    /// Makes aria2's defaults.
+    /// Creates aria2's defaults.
     package init() {}
 }

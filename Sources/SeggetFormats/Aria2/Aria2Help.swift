@@ -1,9 +1,9 @@
-/// What `--help` prints of the options, and the table of the guide.
+/// The output of `--help`, and the table of options in the guide.
 package enum Aria2Help {
-    /// The help for a tag, or for the options in whose names a word is found.
+    /// Returns the help for a tag, or for the options whose names contain a word.
     ///
-    /// - Parameter keyword: What to look for; a tag, which begins with `#`, is for all options, and `nil` for
-    ///   those that do something here.
+    /// - Parameter keyword: The word to search for. A tag, which begins with `#`, selects all
+    ///   options; `nil` selects those that have an effect.
     /// - Returns: The lines.
     package static func text(_ keyword: String?) -> String {
         var word = keyword ?? ""
@@ -25,7 +25,7 @@ package enum Aria2Help {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// How one option is used.
+    /// Returns the help for one option.
     static func lines(for option: Aria2Option) -> [String] {
         let values = option.value.words.map { "      Possible Values: \($0)" }
         return [" \(option.usage)", "      \(option.treatment.words)"] + (values.map { [$0] } ?? [])
@@ -45,7 +45,7 @@ package enum Aria2Help {
 }
 
 extension Aria2Option.Treatment {
-    /// What it comes to in words.
+    /// The treatment as text.
     var words: String {
         switch self {
         case .honoured(let meaning): meaning
@@ -58,7 +58,7 @@ extension Aria2Option.Treatment {
 }
 
 extension Aria2Option.Value {
-    /// What an option takes, in aria2's notation.
+    /// The possible values, in aria2's notation; `nil` for any text.
     var words: String? {
         switch self {
         case .flag: "true, false"

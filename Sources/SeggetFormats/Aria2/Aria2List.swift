@@ -1,9 +1,9 @@
-/// A list of files as aria2 reads it (`--input-file`), which is more than `InputFile` takes.
+/// A list of files as aria2 parses it (`--input-file`), which accepts more than `InputFile`.
 ///
-/// A line has the URLs of one file; what is indented below it are its options. Empty lines and lines that
-/// begin with `#` are skipped wherever they stand. Compressed with gzip, a list is the same list.
+/// A line has the URLs of one file; the indented lines below it are its options. Empty lines and
+/// lines that begin with `#` are skipped anywhere. The list may be compressed with gzip.
 struct Aria2List {
-    /// What the list says of one file.
+    /// A file of the list.
     struct Item {
         var urls: [String]
         var options = Aria2Options()
@@ -11,15 +11,15 @@ struct Aria2List {
 
     /// The files, in order.
     private(set) var items: [Item] = []
-    /// What is read over, in words.
+    /// The warnings about ignored options.
     private(set) var warnings: [String] = []
 
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// - Parameters:
-    ///   - bytes: All of it.
+    ///   - bytes: The whole list.
     ///   - home: The home folder.
-    /// - Throws: `Aria2Refusal`, where an option has a value that it does not take: then nothing is fetched.
+    /// - Throws: `Aria2Refusal`, if an option has an invalid value; nothing is downloaded then.
     init(_ bytes: [UInt8], home: String) throws(Aria2Refusal) {
         var bytes = bytes
         if Gzip.isCompressed(bytes) {
@@ -30,11 +30,11 @@ struct Aria2List {
             }
         }
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
-        // By bytes: CR LF would be one character.
+        // Splits by bytes, because CR LF would be one `Character`.
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var isBegun = false
         for (index, bytes) in lines.enumerated() where !bytes.isEmpty {
-            // What Swift would make of other bytes is another name, or another URL.
+            // Decoding with replacement characters would change names and URLs.
             guard let line = String(validating: bytes, as: UTF8.self) else {
                 throw .exception("line \(index + 1) of the input file is not UTF-8")
             }
@@ -67,9 +67,10 @@ struct Aria2List {
         }
     }
 
-    /// Name and value of an option on a line of its own; `nil` where it has no name.
+    /// Returns the name and value of an option on a line; `nil` if there is no name.
     static func option(in line: String) -> (name: String, value: String)? {
-        // By scalars: with an accent behind it, an equals sign is another character.
+        // Parses by scalars, because a combining mark after an equals sign would form one
+        // `Character` with it.
         let line = line.unicodeScalars
         let end = line.firstIndex(of: "=")
         let name = Aria2Option.trimmed(String(line[..<(end ?? line.endIndex)]))
@@ -78,7 +79,7 @@ struct Aria2List {
         return (name, value ?? "")
     }
 
-    /// A name as a message can say it: what is none may be anything, an address with a password too.
+    /// Returns a name that is safe in a message; other text could be a URL with a password.
     static func printable(_ name: String) -> String {
         let isName = name.utf8.allSatisfy {
             $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isLetter

@@ -1,5 +1,5 @@
 extension Aria2Option {
-    /// What holds for all downloads: files, rates, output, hooks, the service.
+    /// The general options: files, rates, output, hooks, the service.
     static let files: [Aria2Option] = [
         .init(
             "version", "v", takes: .nothing,

@@ -1,5 +1,5 @@
 extension Aria2Option {
-    /// What is about HTTP, FTP and proxies.
+    /// The options for HTTP, FTP and proxies.
     static let http: [Aria2Option] = [
         .init(
             "ftp-user", as: "USER", takes: .text, isForItems: true,

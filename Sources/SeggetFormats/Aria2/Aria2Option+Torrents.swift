@@ -1,5 +1,5 @@
 extension Aria2Option {
-    /// What is about BitTorrent and Metalink.
+    /// The options for BitTorrent and Metalink.
     static let torrents: [Aria2Option] = [
         .init(
             "peer-connection-timeout", takes: .number(1, 600), isHidden: true,

@@ -2,18 +2,18 @@ import Glibc
 import Segmenter
 
 extension Aria2Option {
-    /// Why a value is none that an option takes, in aria2's words.
+    /// The error for an invalid value, with aria2's message.
     struct BadValue: Error {
         var text: String
     }
 
-    /// A value as it is kept: sizes in bytes, flags as `true` or `false`.
+    /// Returns a value in its stored form: sizes in bytes, flags as `true` or `false`.
     ///
     /// - Parameters:
-    ///   - text: What was given; empty for nothing.
+    ///   - text: The given value; empty for none.
     ///   - home: The home folder.
     /// - Returns: The value.
-    /// - Throws: `BadValue`, where the option takes no such value.
+    /// - Throws: `BadValue`, if the option does not take the value.
     func value(of text: String, home: String) throws(BadValue) -> String {
         switch value {
         case .flag:
@@ -28,7 +28,7 @@ extension Aria2Option {
         case .size(let least, let most):
             return try within(try Self.size(text), least, most)
         case .decimal(let least):
-            // What is no number counts as 0, as in aria2.
+            // A text that is not a number counts as 0, as in aria2.
             guard strtod(text, nil) >= least else {
                 throw BadValue(text: "\(name) must be greater than or equal to \(least).")
             }
@@ -119,7 +119,7 @@ extension Aria2Option {
         return "true"
     }
 
-    /// Bytes, with what stands behind `K` or `M` ignored, as in aria2.
+    /// Returns a number of bytes; text after `K` or `M` is ignored, as in aria2.
     private static func size(_ text: String) throws(BadValue) -> Int64 {
         let digits = text.prefix { !"KMkm".contains($0) }
         let factor: Int64 =
@@ -138,7 +138,7 @@ extension Aria2Option {
         return bytes
     }
 
-    /// Hexadecimal digits of each digest that aria2 knows.
+    /// The number of hexadecimal digits of each digest that aria2 supports.
     private static let digits = [
         "sha-1": 40, "sha-224": 56, "sha-256": 64, "sha-384": 96, "sha-512": 128, "md5": 32,
         "adler32": 8,
@@ -150,7 +150,9 @@ extension Aria2Option {
             && parts[1].utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
-    /// A proxy as aria2 takes it, who speaks plain HTTP to any; and one for SOCKS, whom only segget knows.
+    /// Returns a proxy that aria2 accepts, or a SOCKS proxy, which only segget supports.
+    ///
+    /// aria2 uses plain HTTP with every proxy, whatever its scheme.
     private static func proxy(_ text: String) throws(BadValue) -> String {
         guard !text.isEmpty else { return text }
         var url = text
@@ -163,7 +165,7 @@ extension Aria2Option {
         return proxy
     }
 
-    /// A text without white space at its ends.
+    /// Returns the text without white space at its ends.
     static func trimmed(_ text: some StringProtocol) -> String {
         let isSpace: (Unicode.Scalar) -> Bool = { " \t\r\n".unicodeScalars.contains($0) }
         let front = String(text).unicodeScalars.drop(while: isSpace)

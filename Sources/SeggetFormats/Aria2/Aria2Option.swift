@@ -1,19 +1,20 @@
-/// An option of aria2's: how it is written, what it takes, and what becomes of it here.
+/// An option of aria2: its syntax, its values, and how segget treats it.
 package struct Aria2Option: Sendable {
     /// Whether an option has an argument.
     package enum Arity: Int32, Sendable {
         case none, required, optional
     }
 
-    /// What an option takes.
+    /// The values that an option takes.
     package enum Value: Sendable, Hashable {
-        /// `true` or `false`; with nothing it is `true`.
+        /// `true` or `false`; no value means `true`.
         case flag
-        /// A whole number of at least the first, at most the second.
+        /// A whole number: the minimum, and the maximum if there is one.
         case number(Int64, Int64?)
-        /// Bytes, where `K` and `M` may stand behind the number, within bounds.
+        /// A number of bytes, optionally with `K` or `M`: the minimum, and the maximum if there is
+        /// one.
         case size(Int64, Int64?)
-        /// A number with a fraction, of at least this.
+        /// A decimal number with this minimum.
         case decimal(Double)
         /// One of these words.
         case choice([String])
@@ -26,7 +27,7 @@ package struct Aria2Option: Sendable {
         case hostKey
         /// The URL of a proxy; empty for none.
         case proxy
-        /// Numbers and ranges of numbers between these, separated by commas.
+        /// Numbers and ranges of numbers within these bounds, separated by commas.
         case ranges(Int64, Int64)
         /// `INDEX=PATH`.
         case indexPath
@@ -36,22 +37,22 @@ package struct Aria2Option: Sendable {
         case pieces
         /// `true`, `false` or `A:B`.
         case concurrency
-        /// A tag or a word to look for, or nothing.
+        /// A tag or a word to search for, or nothing.
         case keyword
         case nothing
     }
 
-    /// What becomes of an option.
+    /// How segget treats an option.
     package enum Treatment: Sendable, Hashable {
-        /// It does what it does in aria2: this.
+        /// The option works as in aria2; the text is its help.
         case honoured(String)
-        /// It changes nothing, for this reason.
+        /// The option has no effect, for this reason.
         case accepted(String)
-        /// It changes nothing, and whoever gives it is told so.
+        /// The option has no effect, for this reason, and segget prints a warning.
         case warned(String)
-        /// It asks for what segget does not do.
+        /// segget refuses the option, for this reason.
         case refused(String)
-        /// It asks for the service: this.
+        /// The option starts the service; the text is its help.
         case service(String)
     }
 
@@ -59,15 +60,15 @@ package struct Aria2Option: Sendable {
     package let name: String
     /// The short name.
     package let letter: Character?
-    /// What it takes, in a word, as aria2's help has it.
+    /// The placeholder of the value in aria2's help.
     package let placeholder: String
-    /// What it takes.
+    /// The values that the option takes.
     package let value: Value
-    /// Whether one item of a list can have it, and the session file says it.
+    /// Whether an item of a list can have the option; the session file then records it.
     package let isForItems: Bool
-    /// Whether only a configuration file can have it.
+    /// Whether only a configuration file can have the option.
     package let isHidden: Bool
-    /// What becomes of it.
+    /// How segget treats the option.
     package let treatment: Treatment
 
     init(
@@ -83,7 +84,7 @@ package struct Aria2Option: Sendable {
         self.treatment = treatment
     }
 
-    /// Whether it has an argument.
+    /// Whether the option has an argument.
     package var arity: Arity {
         switch value {
         case .nothing: .none
@@ -92,7 +93,7 @@ package struct Aria2Option: Sendable {
         }
     }
 
-    /// Whether its values add up, rather than replace one another.
+    /// Whether several values accumulate instead of replacing each other.
     package var addsUp: Bool { name == "header" || name == "index-out" }
 
     /// All options, in aria2's order.
@@ -101,10 +102,10 @@ package struct Aria2Option: Sendable {
     private static let places = Dictionary(
         uniqueKeysWithValues: table.enumerated().map { ($1.name, $0) })
 
-    /// The option with a name.
+    /// Returns the option with a name.
     package static func named(_ name: String) -> Aria2Option? { places[name].map { table[$0] } }
 
-    /// How it is written: `-s, --split=N`.
+    /// The usage: `-s, --split=N`.
     package var usage: String {
         let text = letter.map { "-\($0), --\(name)" } ?? "--\(name)"
         switch arity {

@@ -1,34 +1,36 @@
 package import Segmenter
 
-/// Options as clients give them over aria2's JSON-RPC, and get them.
+/// The options that clients send and receive over aria2's JSON-RPC.
 extension Aria2Option {
-    /// Why a client's value is not taken.
+    /// The error for a client's invalid value.
     package struct Refused: Error {
         /// The option's long name.
         package var name: String
     }
 
-    /// What clients may say of a task.
+    /// The options that clients may set for a task.
     ///
-    /// An allow-list: nothing on it names a command or a file of this machine but by `dir` and `out`, which are looked
-    /// at where they are used. What is not on it is passed over, as clients replay whole maps of options.
+    /// This is an allow-list. No option on it names a command or a file of this machine, except
+    /// `dir` and `out`, which are checked where they are used. Other options are ignored, because
+    /// clients send back whole maps of options.
     package static let forClients: Set<String> = Set(
         TransferOption.table.filter { $0.places.contains(.rpc) }.flatMap(\.namesInAria2)
     ).union(together).union(atStart).union(["dir", "out"])
 
-    /// What says how a task begins, and is not changed later.
+    /// The options that apply at the start of a task and cannot be changed later.
     private static let atStart: Set = ["continue", "gid", "parameterized-uri", "pause"]
 
-    /// What says something of a download together with other options.
+    /// The options that determine a property of a download together with other options.
     private static let together: Set = [
         "all-proxy-passwd", "all-proxy-user", "http-no-cache", "http-proxy", "http-proxy-passwd",
         "http-proxy-user", "https-proxy", "https-proxy-passwd", "https-proxy-user",
     ]
 
-    /// Whether a client can change the option of an existing task.
+    /// Returns whether a client can change the option of an existing task.
     ///
-    /// - Parameter isOwn: Whether the client is a program of this user; others cannot have files replaced.
-    /// - Returns: `nil` where the option has no effect in segget.
+    /// - Parameter isOwn: Whether the client is a program of this user. Other clients cannot
+    ///   replace files.
+    /// - Returns: `nil` if the option has no effect in segget.
     package func canChange(isOwn: Bool) -> Bool? {
         if Self.atStart.contains(name) { return false }
         if case .accepted = treatment { return nil }
@@ -37,26 +39,28 @@ extension Aria2Option {
         return option.effect != .never && (isOwn || option.places.contains(.tcp))
     }
 
-    /// What clients may say of the queue beside that.
+    /// The options that clients may set for the queue.
     package static let forQueues: Set = ["max-concurrent-downloads", "max-overall-download-limit"]
 
-    /// What clients may say of a task where they are programs of this user's: no option for one file names a command.
+    /// The options that programs of this user may set for a task.
+    ///
+    /// No option for one file names a command.
     package static let forOwnClients = Set(table.filter(\.isForItems).map(\.name)).union([
         "gid", "pause",
     ])
 
-    /// What they may say of the queue beside that.
+    /// The options that programs of this user may set for the queue.
     package static let forOwnQueues = forQueues.union(["save-session"])
 
-    /// What is a secret, whatever its value.
+    /// The options whose values are always secret.
     private static let secret: Set = [
         "all-proxy-passwd", "http-passwd", "http-proxy-passwd", "https-proxy-passwd",
     ]
 
-    /// Request headers that are secrets, in lower case.
+    /// The request headers whose values are secret, in lower case.
     private static let secretHeaders: Set = ["authorization", "cookie", "proxy-authorization"]
 
-    /// A value without secrets; `nil` where nothing is left.
+    /// Returns a value without secrets; `nil` if nothing remains.
     static func shown(_ name: String, _ value: String) -> String? {
         guard !secret.contains(name) else { return nil }
         switch name {
@@ -70,20 +74,21 @@ extension Aria2Option {
 }
 
 extension Aria2Options {
-    /// Takes what a client gives for an option; what clients may not say is passed over.
+    /// Stores a client's values of an option; ignores options that are not allowed.
     ///
     /// - Parameters:
     ///   - name: The option's long name.
-    ///   - values: Its values; only `header` has several.
-    ///   - allowed: The names that count.
-    /// - Throws: `Aria2Option.Refused`, for a value that the option does not take.
+    ///   - values: The values; only `header` has several.
+    ///   - allowed: The names of the allowed options.
+    /// - Throws: `Aria2Option.Refused`, if the option does not take a value.
     package mutating func take(
         client name: String, _ values: [String], allowed: Set<String> = Aria2Option.forClients
     ) throws(Aria2Option.Refused) {
         guard allowed.contains(name), let option = Aria2Option.named(name) else { return }
         if option.addsUp { remove(name) }
         for value in values {
-            // `getOption` gives headers line by line, and clients give them back so.
+            // `getOption` returns headers separated by line feeds, and clients send them back in
+            // that form.
             let parts = option.addsUp ? value.split(separator: "\n").map(String.init) : [value]
             for part in parts {
                 do throws(Aria2Option.BadValue) {
@@ -95,7 +100,7 @@ extension Aria2Options {
         }
     }
 
-    /// The values as clients get them: headers line by line, and nothing secret.
+    /// The values for clients: headers separated by line feeds, without secrets.
     package var shown: [String: String] {
         var result: [String: String] = [:]
         for (name, values) in values {
@@ -106,13 +111,15 @@ extension Aria2Options {
         return result
     }
 
-    /// The options whose values differ from others; a flag that is not among those is off, and a text is empty.
+    /// Returns the options whose values differ from those in `present`.
+    ///
+    /// An option that `present` lacks counts as `false` for a flag, and as empty for others.
     package func changes(from present: Aria2Options) -> Aria2Options {
         var options = self
         options.values = values.filter { name, values in
             let old = present.all(name)
             guard old.isEmpty else { return old != values }
-            // Without it, segget sends `HEAD`.
+            // The default of `use-head` is `true`.
             if name == "use-head" { return values != ["true"] }
             let isFlag = Aria2Option.named(name)?.value == .flag
             return values != [isFlag ? "false" : ""]
@@ -120,20 +127,21 @@ extension Aria2Options {
         return options
     }
 
-    /// Forgets what others say, too.
+    /// Returns the options without those that `others` has with the same values.
     package func differences(from others: Aria2Options) -> Aria2Options {
         var options = self
         options.values = values.filter { others.all($0.key) != $0.value }
         return options
     }
 
-    /// The options that say of a task what a download's options say.
+    /// Creates the aria2 options that correspond to a download's options.
     ///
     /// - Parameters:
     ///   - download: The download's options.
-    ///   - folder: Path of the folder.
-    ///   - name: The name that was given; `nil` for none.
-    ///   - isOwn: Whether they are for programs of this user, who may know of its files.
+    ///   - folder: The path of the folder.
+    ///   - name: The given name of the file; `nil` for none.
+    ///   - isOwn: Whether the options are for programs of this user, which may see its files'
+    ///     paths.
     package init(
         of download: DownloadOptions, folder: String, name: String?, isOwn: Bool = false
     ) {
@@ -154,7 +162,7 @@ extension Aria2Options {
 }
 
 extension TransferOption {
-    /// The option's names in aria2.
+    /// The names of the option in aria2.
     fileprivate var namesInAria2: [String] {
         names.filter { $0.surfaces.contains(.aria2) }.map(\.text)
     }

@@ -1,39 +1,39 @@
-/// Options of aria2's with their values, as they were given.
+/// The given options of aria2 with their values.
 ///
-/// All values are ones that the option takes.
+/// All values are valid.
 package struct Aria2Options: Sendable, Hashable {
-    /// The values of each option that was given, by its long name; more than one only where the option
-    /// adds up (`header`).
+    /// The values of each given option, by its long name; only options that accumulate (`header`)
+    /// have several.
     internal(set) package var values: [String: [String]] = [:]
-    /// The same of what a configuration file or the environment says, which comes after those.
+    /// The values from a configuration file or the environment, which have lower priority.
     private var inherited: [String: [String]] = [:]
 
-    /// Makes no options.
+    /// Creates an empty set of options.
     package init() {}
 
-    /// The long names of the options that were given, in order.
+    /// The long names of the given options, sorted.
     package var names: [String] { values.keys.sorted() }
 
-    /// The value of an option; the last one where it adds up, `nil` where it is not given.
+    /// Returns the last value of an option; `nil` if it is not given.
     package subscript(name: String) -> String? { all(name).last }
 
-    /// All values of an option.
+    /// Returns all values of an option.
     package func all(_ name: String) -> [String] { values[name] ?? inherited[name] ?? [] }
 
-    /// A flag; `nil` where it is not given.
+    /// Returns the value of a flag; `nil` if it is not given.
     package func flag(_ name: String) -> Bool? { self[name].map { $0 == "true" } }
 
-    /// A number; `nil` where it is not given.
+    /// Returns the value of a number; `nil` if it is not given.
     package func number(_ name: String) -> Int64? { self[name].flatMap { Int64($0) } }
 
-    /// A text that is not empty.
+    /// Returns the value of a text; `nil` if it is empty or not given.
     package func text(_ name: String) -> String? {
         self[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Takes a value.
+    /// Checks and stores a value.
     ///
-    /// - Throws: `BadValue`.
+    /// - Throws: `BadValue`, if the option does not take the value.
     mutating func take(
         _ option: Aria2Option, _ text: String, home: String
     ) throws(Aria2Option.BadValue) {
@@ -41,31 +41,31 @@ package struct Aria2Options: Sendable, Hashable {
         values[option.name] = (option.addsUp ? all(option.name) : []) + [value]
     }
 
-    /// Sets an option, whatever it takes.
+    /// Sets an option without a check of the value.
     package mutating func set(_ name: String, _ value: String) { values[name] = [value] }
 
-    /// Adds a value to those of an option.
+    /// Adds a value to an option.
     mutating func add(_ name: String, _ value: String) { values[name, default: []].append(value) }
 
-    /// Makes all that was given until now what comes after all that is given from now on.
+    /// Gives all present values a lower priority than all later ones.
     mutating func inherit() {
         inherited.merge(values) { _, new in new }
         values = [:]
     }
 
-    /// Forgets what was given for an option, but not what it inherits.
+    /// Removes the given values of an option, but not the inherited ones.
     mutating func remove(_ name: String) { values[name] = nil }
 
-    /// Puts a value in place of what was given for an option.
+    /// Replaces the given values of an option.
     mutating func replace(_ name: String, with value: String) { values[name] = [value] }
 
-    /// Forgets an option.
+    /// Removes all values of an option.
     mutating func removeAll(_ name: String) {
         values[name] = nil
         inherited[name] = nil
     }
 
-    /// Puts what an item of a list says of itself in place of what holds for all.
+    /// Returns the common options with those of a list item in their place.
     package func replaced(by item: Aria2Options) -> Aria2Options {
         var options = self
         for (name, values) in item.values where Aria2Option.named(name)?.isForItems == true {
@@ -76,19 +76,20 @@ package struct Aria2Options: Sendable, Hashable {
 }
 
 extension Aria2Options {
-    /// Whether a file that is there is compared with its digest before anything is fetched
+    /// Whether an existing file is compared with its digest before a download
     /// (`--check-integrity`).
     package var checksIntegrity: Bool { flag("check-integrity") ?? false }
 
-    /// Whether nothing but that is done (`--hash-check-only`).
+    /// Whether that comparison is all that happens (`--hash-check-only`).
     package var onlyChecks: Bool { flag("hash-check-only") ?? false }
 
-    /// Whether the server is only asked (`--dry-run`).
+    /// Whether segget only checks that the file exists on the server (`--dry-run`).
     package var isDryRun: Bool { flag("dry-run") ?? false }
 
-    /// Whether the session file gets what is done too (`--force-save`).
+    /// Whether the session file also records completed downloads (`--force-save`).
     package var forceSave: Bool { flag("force-save") ?? false }
 
-    /// Whether the session file gets what the server does not have (`--save-not-found`).
+    /// Whether the session file records downloads that the server does not have
+    /// (`--save-not-found`).
     package var saveNotFound: Bool { flag("save-not-found") ?? true }
 }

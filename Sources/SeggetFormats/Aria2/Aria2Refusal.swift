@@ -1,8 +1,8 @@
-/// Why a run in aria2's manner does not begin.
+/// The error that prevents the start of a run of the drop-in for aria2c.
 package struct Aria2Refusal: Error, Sendable, Hashable {
     /// aria2's exit code.
     package var code: Int32
-    /// What standard error gets, line by line.
+    /// The lines for standard error.
     package var lines: [String]
 
     package init(code: Int32 = 1, _ lines: [String]) {
@@ -10,25 +10,25 @@ package struct Aria2Refusal: Error, Sendable, Hashable {
         self.lines = lines
     }
 
-    /// aria2's code for options that cannot be read.
+    /// aria2's exit code for options that cannot be parsed.
     static let optionError: Int32 = 28
 
-    /// What aria2 says where the command line is wrong.
+    /// aria2's lines after an error in the command line.
     static let usage = ["Usage: aria2c [OPTIONS] [URI]...", "See 'aria2c -h'."]
 
-    /// A mistake on the command line itself.
+    /// Returns the refusal for an error in the syntax of the command line.
     static func commandLine(_ line: String) -> Aria2Refusal {
         Aria2Refusal(code: optionError, [line] + usage)
     }
 
-    /// A value that an option does not take.
+    /// Returns the refusal for an invalid value of an option.
     static func value(_ option: Aria2Option, _ problem: Aria2Option.BadValue) -> Aria2Refusal {
         Aria2Refusal(
             code: optionError,
             lines(about: option, problem) + ["Usage:"] + Aria2Help.lines(for: option))
     }
 
-    /// The same in aria2's words, without how the option is used.
+    /// Returns aria2's lines about an invalid value, without the usage of the option.
     static func lines(about option: Aria2Option, _ problem: Aria2Option.BadValue) -> [String] {
         [
             "Exception: errorCode=28 We encountered a problem while processing the option "
@@ -37,7 +37,7 @@ package struct Aria2Refusal: Error, Sendable, Hashable {
         ]
     }
 
-    /// An exception of aria2's that ends it.
+    /// Returns the refusal for an exception that ends aria2.
     static func exception(_ text: String) -> Aria2Refusal {
         Aria2Refusal(["Exception caught", "Exception: errorCode=1 \(text)"])
     }

@@ -1,9 +1,9 @@
-/// The file that a later run takes as its list (`--save-session`).
+/// The session file, which a later run uses as its list (`--save-session`).
 package enum Aria2Session {
-    /// The text of the file for these tasks, in aria2's form.
+    /// Returns the text of the session file for the tasks, in aria2's format.
     ///
-    /// Each has its URLs, its GID, and the options that the command line and the list gave it; what a
-    /// configuration file says, a later run finds there again.
+    /// Each task has its URLs, its GID, and its options from the command line and the list.
+    /// Options from a configuration file are omitted, because a later run reads them there.
     package static func text(of tasks: [Aria2Task]) -> String {
         tasks.map { task in
             let urls = task.urls.filter(isLine)
@@ -19,7 +19,7 @@ package enum Aria2Session {
         }.joined()
     }
 
-    /// Whether a text is on one line: a break in it would begin something else.
+    /// Returns whether the text is a single line; a line break would start another entry.
     private static func isLine(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
     }

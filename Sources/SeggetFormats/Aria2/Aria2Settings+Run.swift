@@ -1,11 +1,11 @@
-/// What holds for a run as a whole.
+/// The settings of a run as a whole.
 extension Aria2Settings {
-    /// What happens to a download that a command can be run at (`--on-download-…`).
+    /// An event of a download that can run a command (`--on-download-…`).
     package enum Hook: String, Sendable, Hashable, CaseIterable {
         case start, pause, stop, complete, error
     }
 
-    /// What is printed, and where.
+    /// The output options.
     package var console: Aria2Console {
         var console = Aria2Console()
         console.isQuiet = options.flag("quiet") ?? console.isQuiet
@@ -22,38 +22,39 @@ extension Aria2Settings {
         return console
     }
 
-    /// Whether it answers JSON-RPC, and waits for more to do (`--enable-rpc`).
+    /// Whether the run serves JSON-RPC and waits for more downloads (`--enable-rpc`).
     package var isService: Bool { options.flag("enable-rpc") ?? false }
-    /// Whether it goes on in the background (`--daemon`).
+    /// Whether the run continues in the background (`--daemon`).
     package var isDaemon: Bool { options.flag("daemon") ?? false }
     /// The port of JSON-RPC.
     package var port: Int { number("rpc-listen-port") ?? 6800 }
-    /// Whether other machines reach it.
+    /// Whether JSON-RPC listens on all interfaces.
     package var listensToAll: Bool { options.flag("rpc-listen-all") ?? false }
-    /// What clients have to know.
+    /// The secret that clients must send.
     package var secret: String? { options.text("rpc-secret") }
-    /// Whether pages of any origin may call.
+    /// Whether web pages of any origin may use JSON-RPC.
     package var allowsAllOrigins: Bool { options.flag("rpc-allow-origin-all") ?? false }
-    /// Most bytes of a call.
+    /// The maximum size of a JSON-RPC request, in bytes.
     package var mostRequestBytes: Int? { number("rpc-max-request-size") }
 
-    /// Most downloads at a time; `nil` where it is not given.
+    /// The maximum number of active downloads; `nil` if it is not given.
     package var jobs: Int? { number("max-concurrent-downloads") }
-    /// The list of what to fetch; `-` for standard input.
+    /// The list of files to download; `-` is standard input.
     package var inputFile: String? { options.text("input-file") }
-    /// The file that gets what is unfinished in the end.
+    /// The session file, which records unfinished downloads at the end.
     package var saveSession: String? { options.text("save-session") }
-    /// Seconds between two times that it is written; `nil` for at the end only.
+    /// The interval between two writes of the session file, in seconds; `nil` to write only at the
+    /// end.
     package var saveSessionInterval: Int? { positive("save-session-interval") }
-    /// Seconds after which the run ends.
+    /// The time after which the run ends, in seconds.
     package var stopAfter: Int? { positive("stop") }
-    /// The process with which the run ends.
+    /// The ID of the process at whose end the run ends.
     package var stopWithProcess: Int32? {
         number("stop-with-process").flatMap { Int32(exactly: $0) }
     }
-    /// Most bytes per second of all downloads together; 0 for any number.
+    /// The maximum rate of all downloads together, in bytes per second; 0 is no limit.
     package var overallLimit: Int64 { options.number("max-overall-download-limit") ?? 0 }
-    /// The commands that are run at what happens to a download.
+    /// The commands to run at events of a download.
     package var hooks: [Hook: String] {
         var hooks: [Hook: String] = [:]
         for hook in Hook.allCases { hooks[hook] = options.text("on-download-\(hook.rawValue)") }

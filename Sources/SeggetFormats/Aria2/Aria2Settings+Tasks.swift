@@ -1,17 +1,17 @@
 import Segmenter
 
-/// What a run has to fetch.
+/// The downloads of a run.
 extension Aria2Settings {
-    /// The files, in order.
+    /// Returns the downloads, in order.
     ///
-    /// - Parameter list: The input file; `nil` where there is none.
-    /// - Returns: The tasks, and what of list and options changes nothing, in words.
-    /// - Throws: `Aria2Refusal`, where aria2 would not begin at all.
+    /// - Parameter list: The content of the input file; `nil` if there is none.
+    /// - Returns: The tasks, and the warnings about parts of the list and options without effect.
+    /// - Throws: `Aria2Refusal`, if aria2 would not start.
     package func tasks(
         list: [UInt8]? = nil
     ) throws(Aria2Refusal) -> (tasks: [Aria2Task], warnings: [String]) {
         var reader = TaskReader()
-        // Without the service nothing waits until it is told to begin.
+        // Without the service, no client could resume a paused download.
         reader.keepsPause = isService
         guard inputFile != nil else {
             guard !uris.isEmpty else { return ([], []) }
@@ -31,22 +31,22 @@ extension Aria2Settings {
     }
 }
 
-/// Makes tasks of URLs and options.
+/// Creates tasks from URLs and options.
 private struct TaskReader {
     private(set) var tasks: [Aria2Task] = []
-    /// Whether a task can wait until it is told to begin.
+    /// Whether a task can start paused.
     var keepsPause = false
     private var taken: Set<Download.ID> = []
-    /// URLs that patterns have stood for.
+    /// The number of URLs that were expanded from patterns.
     private var expanded = 0
 
-    /// What is not done as it was asked for; each once.
+    /// The distinct warnings of all tasks.
     var warnings: [String] {
         var seen: Set<String> = []
         return tasks.flatMap(\.warnings).filter { seen.insert($0).inserted }
     }
 
-    /// Takes the URLs of one line or of the command line.
+    /// Adds the URLs of a line or of the command line.
     mutating func take(
         _ words: [String], _ options: Aria2Options, isList: Bool
     ) throws(Aria2Refusal) {
@@ -60,7 +60,7 @@ private struct TaskReader {
                 guard self.expanded <= Aria2Template.most else {
                     throw .init(text: "Loop range overflow.")
                 }
-                // What a session says of it is not expanded again.
+                // A later run must not expand the URLs of the session file again.
                 options.replace("parameterized-uri", with: "false")
             } catch {
                 throw .exception(error.text)
@@ -71,7 +71,8 @@ private struct TaskReader {
             for word in words { add([word], options) }
             return
         }
-        // Mirrors of one file, wherever they stand; what is none is a file of its own.
+        // All URLs are mirrors of one file, in any order. Each word that is not a URL is a
+        // separate file.
         let areURLs = words.map(Aria2Task.isURL)
         let urls = zip(words, areURLs).filter(\.1).map(\.0)
         if !urls.isEmpty { add(urls, options) }
@@ -88,7 +89,7 @@ private struct TaskReader {
         var task = Aria2Task(urls: words.filter { seen.insert($0).inserted }, options: options)
         task.isPaused = isPaused
         if let given {
-            // aria2 reads capital letters too, and takes no zero.
+            // aria2 also accepts capital letters, but not a GID of zeros only.
             if let gid = Download.ID(given.lowercased()), given.contains(where: { $0 != "0" }) {
                 if taken.contains(gid) {
                     task.gidProblem = "GID \(gid) is not unique."

@@ -1,25 +1,26 @@
-/// A run in aria2's manner, as its command line, its configuration file and the environment have it.
+/// The settings of a run of the drop-in for aria2c, from the command line, configuration file and
+/// environment.
 package struct Aria2Settings: Sendable {
-    /// What is asked for.
+    /// The action that the command line requests.
     package enum Action: Sendable, Hashable {
         case download
-        /// The options are printed: those of a tag or with a word in their name; `nil` for the usual ones.
+        /// Print the options of a tag, or those whose names contain a word; `nil` selects those
+        /// that have an effect.
         case help(String?)
         case version
     }
 
-    /// Where what is read comes from.
+    /// The sources of the settings.
     package struct Surroundings: Sendable {
-        /// The environment.
+        /// The environment variables.
         package var environment: [String: String]
         /// The home folder.
         package var home: String
-        /// The text of a file; `nil` where it is none that can be read.
+        /// Returns the text of a file; `nil` if it cannot be read.
         package var read: @Sendable (String) -> String?
-        /// Whether a file stands at a path.
+        /// Returns whether a file exists at a path.
         package var exists: @Sendable (String) -> Bool
 
-        /// Makes them.
         package init(
             environment: [String: String], home: String,
             read: @escaping @Sendable (String) -> String?,
@@ -32,34 +33,35 @@ package struct Aria2Settings: Sendable {
         }
     }
 
-    /// What is asked for.
+    /// The requested action.
     package private(set) var action = Action.download
-    /// What the command line names, in order; without meaning where there is an input file.
+    /// The arguments that are not options, in order; ignored if there is an input file.
     package private(set) var uris: [String] = []
-    /// What holds for all downloads.
+    /// The options of all downloads.
     package private(set) var options = Aria2Options()
-    /// The options of the command line as they were typed, each time they were given.
+    /// The options of the command line as typed, with all repetitions.
     package private(set) var typed: [(name: String, value: String)] = []
-    /// What is to be said before anything begins, in words.
+    /// The warnings to print before the run starts.
     package private(set) var warnings: [String] = []
     /// The home folder.
     let home: String
 
-    /// Has files go to a folder where nothing else is said.
+    /// Sets the folder of the files, unless `dir` is given.
     package mutating func useFolder(_ path: String) {
         if options["dir"] == nil { options.set("dir", path) }
     }
 
-    /// Reads all that says what to do.
+    /// Reads the command line, the environment and the configuration file.
     ///
-    /// The command line comes before the environment, and that before the configuration file.
+    /// The command line has priority over the environment, and the environment over the
+    /// configuration file.
     ///
     /// - Parameters:
-    ///   - words: The words behind the program's name.
+    ///   - words: The arguments after the program's name.
     ///   - program: The program's name, for messages.
-    ///   - surroundings: Where the rest comes from.
-    /// - Returns: The settings; where help or the version is asked for, nothing but that.
-    /// - Throws: `Aria2Refusal`.
+    ///   - surroundings: The other sources.
+    /// - Returns: The settings; only the action if help or the version is requested.
+    /// - Throws: `Aria2Refusal`, if an option is unknown, invalid or refused.
     package static func read(
         _ words: [String], program: String = "aria2c", in surroundings: Surroundings
     ) throws(Aria2Refusal) -> Aria2Settings {
@@ -149,7 +151,7 @@ package struct Aria2Settings: Sendable {
         }
     }
 
-    /// Refuses what would have the service be less closed than it was asked to be.
+    /// Refuses options that restrict access to the service in ways that segget does not support.
     private func checkService() throws(Aria2Refusal) {
         guard isService else { return }
         for (name, reason) in [
@@ -161,7 +163,7 @@ package struct Aria2Settings: Sendable {
         }
     }
 
-    /// Refuses what asks for work that segget does not do, and warns of what is not done as asked.
+    /// Refuses options for unsupported downloads, and warns about options without effect.
     private mutating func check(_ surroundings: Surroundings) throws(Aria2Refusal) {
         for option in Aria2Option.table {
             guard let value = options[option.name], value != "false", !value.isEmpty else {

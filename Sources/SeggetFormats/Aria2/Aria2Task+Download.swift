@@ -2,12 +2,12 @@ import Assembler
 package import Segmenter
 
 extension Aria2Task {
-    /// What is fetched, where to, and how.
+    /// Returns the URL, destination and options of the download.
     ///
     /// - Parameters:
     ///   - home: The home folder.
-    ///   - exists: Whether a file stands at a path.
-    /// - Returns: The item for a batch; without meaning where there is a ``problem``.
+    ///   - exists: Returns whether a file exists at a path.
+    /// - Returns: The item for a batch; meaningless if there is a ``problem``.
     package func batchItem(home: String, exists: (String) -> Bool) -> BatchItem {
         let urls = Array(urls.lazy.filter(Self.isWeb).prefix(1 + Self.mostMirrors))
         let url = urls.first ?? ""
@@ -22,7 +22,7 @@ extension Aria2Task {
         let folder = options.text("dir") ?? "."
         let destination: Destination =
             if let out = options.text("out") {
-                // aria2 takes an absolute path for one in `dir` too.
+                // As in aria2, an absolute `out` is also relative to `dir`.
                 .file(folder == "/" ? "/\(out)" : "\(folder)/\(out)")
             } else {
                 .folder(folder)
@@ -30,7 +30,7 @@ extension Aria2Task {
         return BatchItem(url, to: destination, options: download)
     }
 
-    /// Mirrors of a file beside its first URL; more of them are left out.
+    /// The maximum number of mirrors besides the first URL; further ones are ignored.
     private static let mostMirrors = 255
 
     private func setConnections(_ download: inout DownloadOptions, _ urls: [String]) {
@@ -48,7 +48,8 @@ extension Aria2Task {
 
     private func setFiles(_ download: inout DownloadOptions) {
         download.overwrite = options.flag("allow-overwrite") ?? false
-        // A checksum is compared with a whole file where that is asked for, and with `--continue`.
+        // A whole file is compared with a checksum only if `--check-integrity` or `--continue` is
+        // given.
         download.takesOver =
             options.flag("continue") == true
             ? .begun
@@ -63,7 +64,7 @@ extension Aria2Task {
         download.files.timestamping =
             download.overwrite && options.flag("conditional-get") ?? false
         if let method = options["file-allocation"] {
-            // aria2's `prealloc` writes zeros where nothing better is to be had.
+            // aria2's `prealloc` writes zeros if the file system does not support `falloc`.
             download.files.allocation =
                 FileAllocation(rawValue: method == "prealloc" ? "falloc" : method) ?? .auto
         }
@@ -75,7 +76,7 @@ extension Aria2Task {
             download.connectTimeout = .seconds(seconds)
         }
         if let tries = options.number("max-tries") {
-            // aria2 counts the first attempt too, and takes 0 for no limit.
+            // aria2 also counts the first attempt, and takes 0 for no limit.
             download.retries = tries == 0 ? 1000 : Int(min(tries - 1, 1000))
         }
         if let seconds = options.number("retry-wait") { download.retryWait = .seconds(seconds) }
@@ -90,7 +91,7 @@ extension Aria2Task {
     private func setAccess(
         _ access: inout AccessOptions, _ url: String, _ home: String, _ exists: (String) -> Bool
     ) {
-        // A user in the URL comes first: the password that is given is not its.
+        // A user in the URL has priority; the given password belongs to another user.
         if let user = options.text("http-user"), !WebAddress.hasUser(url) {
             access.credentials = .init(user: user, password: options["http-passwd"] ?? "")
         }
@@ -102,7 +103,8 @@ extension Aria2Task {
         access.userAgent = options["user-agent"]
         access.referer = options.text("referer").map { $0 == "*" ? WebAddress.referer(url) : $0 }
         access.cookieFile = options.text("load-cookies")
-        // Set in any case: aria2's rules say what the environment means, and the task has them already.
+        // Always set, so that segget ignores the environment: the options already include it by
+        // aria2's rules.
         access.proxy = proxy(for: url) ?? ""
         access.noProxy = options["no-proxy"] ?? ""
         access.isInsecure = options.flag("check-certificate") == false
@@ -113,7 +115,7 @@ extension Aria2Task {
         if options.flag("disable-ipv6") == true { access.addressFamily = .ipv4 }
     }
 
-    /// What is not done as it was asked for, in words.
+    /// The warnings about options without effect.
     package var warnings: [String] {
         let headers = options.all("header").filter {
             !Self.isSent($0) && !$0.lowercased().hasPrefix("accept-encoding:")
@@ -126,7 +128,7 @@ extension Aria2Task {
         return headers + ["\(mirrors - Self.mostMirrors) of \(mirrors) mirrors are ignored"]
     }
 
-    /// Whether a header can be sent: those that say what is asked for are segget's own.
+    /// Returns whether segget sends the header; it sets headers such as `Range` itself.
     private static func isSent(_ line: String) -> Bool {
         line.isEmpty || (try? DownloadOptions.check(header: line)) != nil
     }
@@ -141,7 +143,8 @@ extension Aria2Task {
         return headers
     }
 
-    /// The proxy for a URL: that of its scheme, else the one for all, with its user and password.
+    /// Returns the proxy for the URL: that of its scheme, otherwise `all-proxy`, with user and
+    /// password.
     private func proxy(for url: String) -> String? {
         let scheme = if case .web(_, isSecure: true) = WebAddress(url) { "https" } else { "http" }
         for name in ["\(scheme)-proxy", "all-proxy"] {

@@ -1,37 +1,37 @@
 import Assembler
 package import Segmenter
 
-/// One file that a run in aria2's manner fetches.
+/// A download of the drop-in for aria2c.
 package struct Aria2Task: Sendable {
-    /// Why a task cannot be begun.
+    /// The reason why a task cannot start.
     package struct Problem: Sendable, Hashable {
         /// aria2's exit code.
         package var code: Int32
-        /// What is wrong, in words.
+        /// The message.
         package var text: String
-        /// Whether aria2 would not begin with anything, were it on the command line.
+        /// Whether aria2 would start no download at all if the task were on the command line.
         var isFatal = false
     }
 
-    /// What it is known by: aria2's GID.
+    /// aria2's identifier of the download, the GID.
     package var gid: Download.ID
-    /// Its URLs, at least one; several are mirrors of each other.
+    /// The URLs, at least one; several are mirrors of each other.
     package var urls: [String]
-    /// Its options: what the list says of it, above what holds for all.
+    /// The options; those of the list item override the common ones.
     package var options: Aria2Options
-    /// Whether it waits until it is told to begin.
+    /// Whether the task starts paused.
     package var isPaused = false
-    /// What is wrong with the GID that was given.
+    /// The error in the given GID; `nil` for none.
     var gidProblem: String?
 
-    /// Makes a task.
+    /// Creates a task.
     package init(gid: Download.ID = Download.ID(), urls: [String], options: Aria2Options) {
         self.gid = gid
         self.urls = urls
         self.options = options
     }
 
-    /// Why it cannot be begun; the tasks beside it can.
+    /// The reason why the task cannot start; other tasks can.
     package var problem: Problem? {
         if let gidProblem { return Problem(code: 1, text: gidProblem, isFatal: true) }
         guard urls.contains(where: Self.isWeb) else {
@@ -52,12 +52,12 @@ package struct Aria2Task: Sendable {
         return nil
     }
 
-    /// Whether a text is the URL of a file that segget can fetch.
+    /// Returns whether the text is the URL of a file that segget can download.
     static func isWeb(_ text: String) -> Bool {
         if case .web = WebAddress(text) { true } else { false }
     }
 
-    /// Whether a text is the URL of a file, which segget can fetch or not.
+    /// Returns whether the text is the URL of a file, with a supported scheme or not.
     static func isURL(_ text: String) -> Bool {
         switch WebAddress(text) {
         case .web, .other: true
@@ -65,7 +65,7 @@ package struct Aria2Task: Sendable {
         }
     }
 
-    /// A text that is no URL, without what may be a secret in it.
+    /// Returns a text that is not a URL, without parts that may be secret.
     private static func shown(_ text: String) -> String {
         text.contains("@")
             ? "(not shown: it may contain a password)"

@@ -1,15 +1,16 @@
-/// URLs with sets and ranges in them (`--parameterized-uri`): `{a,b}`, `[1-10]`, `[001-100:2]`, `[a-z]`.
+/// Expands URLs with sets and ranges (`--parameterized-uri`): `{a,b}`, `[1-10]`, `[001-100:2]`,
+/// `[a-z]`.
 enum Aria2Template {
-    /// Why a text cannot be expanded, in aria2's words.
+    /// The error in a pattern, with aria2's message.
     struct Problem: Error {
         var text: String
     }
 
-    /// Most URLs that one becomes, and that all of a run become.
+    /// The maximum number of URLs from one pattern, and from all patterns of a run.
     static let most = 1 << 16
     private static let largest: Int = 65_535
 
-    /// All that a text stands for; what stands further to the right changes first.
+    /// Returns all URLs of a pattern; the rightmost set or range varies fastest.
     static func expanded(_ text: String) throws(Problem) -> [String] {
         var results = [""]
         var rest = text.unicodeScalars[...]
@@ -24,7 +25,7 @@ enum Aria2Template {
             }
             let inside = String(rest[..<end])
             rest = rest[rest.index(after: end)...]
-            // A range that runs backwards stands for nothing at all, and so is left out.
+            // A descending range expands to nothing, so it is omitted.
             guard let choices = opening == "{" ? set(inside) : try range(inside) else { continue }
             guard results.count * choices.count <= most else {
                 throw Problem(text: "Loop range overflow.")
