@@ -1,11 +1,11 @@
-/// A command line cut into words, by the quoting rules of POSIX shells and with nothing expanded.
+/// Splits a command line by the quoting rules of POSIX shells, without expansion.
 package enum CommandWords {
-    /// Why a text is no command.
+    /// The reason why a text is not a command.
     package enum Problem: Error {
         case openQuote(Character)
         case empty
 
-        /// The same in words.
+        /// The message.
         package var text: String {
             switch self {
             case .openQuote(let quote): "a quote (\(quote)) is not closed"
@@ -14,14 +14,15 @@ package enum CommandWords {
         }
     }
 
-    /// The words of a command.
+    /// Returns the words of a command.
     ///
-    /// Single quotes keep everything; in double quotes a backslash keeps a following `"` or `\`;
-    /// elsewhere a backslash keeps any character.
+    /// All characters in single quotes are literal. In double quotes, a backslash escapes `"` and
+    /// `\`. Outside quotes, it escapes any character.
     package static func split(_ text: String) throws(Problem) -> [String] {
         var words: [String] = []
         var word: String.UnicodeScalarView?
-        // By scalars: a combining mark behind a quote would make one character with it.
+        // Splits by scalars, because a combining mark after a quote would form one `Character`
+        // with it.
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
             switch scalar {

@@ -1,52 +1,53 @@
 import Glibc
 
-/// A file with options, one on a line: `name = value`, or a flag's name alone.
+/// A configuration file: one option per line, as `name = value` or as a flag's name.
 package struct ConfigurationFile {
-    /// One option in it.
+    /// An option in the file.
     package struct Line: Equatable {
-        /// Number of the line, from 1.
+        /// The line number, from 1.
         package var number: Int
         /// The long name, without dashes.
         package var name: String
-        /// The value, `nil` for a name alone.
+        /// The value; `nil` if the line has only a name.
         package var value: String?
     }
 
-    /// What makes a line unreadable.
+    /// A syntax error in a line.
     package struct Problem: Error, Equatable {
         /// Number of the line, from 1.
         package var number: Int
-        /// What is wrong, in words.
+        /// The message.
         package var text: String
     }
 
     /// The file's path.
     package var path: String
-    /// The options in it, in order.
+    /// The options in the file, in order.
     package var lines: [Line]
-    /// Whether others than its owner may read it.
+    /// Whether users other than the owner may read the file.
     package var isReadableByOthers = false
 
-    /// Puts together what was read.
+    /// Creates a configuration file from its parts.
     package init(path: String, lines: [Line], isReadableByOthers: Bool = false) {
         self.path = path
         self.lines = lines
         self.isReadableByOthers = isReadableByOthers
     }
 
-    /// Reads the lines of a file's text.
+    /// Parses the text of a configuration file.
     ///
-    /// Comments begin with `#`, at the start of a line or behind a space. A value in double quotes
-    /// keeps its spaces and `#`; in it, `\"` and `\\` stand for `"` and `\`. Without quotes, `~/` at
-    /// the start of a value becomes the home folder.
+    /// A comment begins with `#` at the start of a line or after a space. A value in double quotes
+    /// keeps its spaces and `#`; `\"` and `\\` in it mean `"` and `\`. In a value without quotes,
+    /// a leading `~/` becomes the home folder.
     ///
-    /// - Throws: `Problem`, for the first line that is none.
+    /// - Throws: `Problem`, for the first line with an error.
     package static func lines(of text: String, home: String?) throws(Problem) -> [Line] {
         var result: [Line] = []
         let text = text.hasPrefix("\u{feff}") ? text.dropFirst() : text[...]
         let rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, row) in rows.enumerated() {
-            // By scalars: with an accent behind it, a quote or an equals sign is another character.
+            // Parses by scalars, because a combining mark after a quote or equals sign would form
+            // one `Character` with it.
             let row = trim(row.unicodeScalars)
             guard !row.isEmpty, row.first != "#" else { continue }
             let number = index + 1
@@ -104,7 +105,7 @@ package struct ConfigurationFile {
         return String(value)
     }
 
-    /// Whether nothing but a comment stands here.
+    /// Returns whether the rest of the line is empty or a comment.
     private static func isEnd(_ rest: Scalars) -> Bool {
         let rest = trim(rest)
         return rest.isEmpty || rest.first == "#"
@@ -124,12 +125,12 @@ package struct ConfigurationFile {
 }
 
 extension ConfigurationFile {
-    /// Longest file that is read, in bytes.
+    /// The maximum size of a file, in bytes.
     private static let longest = 1 << 20
 
-    /// The contents of a file, and whether others may read it.
+    /// Reads a file, and whether other users may read it.
     ///
-    /// - Returns: `nil` with `errno` set.
+    /// - Returns: The text and the permission; `nil` with `errno` set if the file cannot be read.
     package static func read(_ path: String) -> (text: String, isReadableByOthers: Bool)? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,21 +1,21 @@
 import CZlib
 
-/// Lists that were compressed with gzip (RFC 1952), as aria2 reads them.
+/// Decompresses gzip (RFC 1952), because aria2 also reads compressed lists.
 enum Gzip {
-    /// Why a text is not what it began as.
+    /// The error for damaged data, or for text that is too long.
     struct Damaged: Error {}
 
-    /// Longest text, in bytes: what a few bytes could become otherwise has no end.
+    /// The maximum size of the text, in bytes, which limits decompression bombs.
     private static let longest = 256 << 20
     private static let room = 64 << 10
 
-    /// Whether these bytes begin like a compressed text.
+    /// Returns whether the bytes begin with the magic number of gzip.
     static func isCompressed(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x1f, 0x8b]) }
 
-    /// The text; several, one behind the other, are one.
+    /// Returns the decompressed text; consecutive members are concatenated.
     static func text(of bytes: [UInt8]) throws(Damaged) -> [UInt8] {
         var stream = z_stream()
-        // 16: with gzip's head, and no other.
+        // Adding 16 selects the gzip format only.
         guard
             inflateInit2_(
                 &stream, 16 + MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK

@@ -1,45 +1,44 @@
-// SeggetFormats: what people and other programs write: lists of files with options as in aria2's
-// input file, configuration files, quantities. It knows texts and the options they stand for; it
-// never knows a terminal, and starts no download.
+// SeggetFormats: parsers for input from users and other programs: lists of files with options in
+// aria2's format, configuration files, quantities. It starts no downloads.
 
 import Assembler
 public import Segmenter
 
-/// A list of files to fetch, in aria2's input format.
+/// A list of files to download, in the format of aria2's input file.
 ///
-/// A line has the URLs of one file, separated by tabs; several are mirrors of each other. Lines
-/// that begin with white space give the file before them options, as `name=value`. Empty lines and
-/// lines that begin with `#` are skipped. Lines end in LF or CR LF; the text is UTF-8, with or
-/// without a byte order mark, and may be compressed with gzip.
+/// A line has the URLs of one file, separated by tabs; further URLs are mirrors. A line that
+/// begins with white space is an option of the preceding file: `name=value`. Empty lines and lines
+/// that begin with `#` are skipped. Lines end in LF or CR LF. The text is UTF-8, with or without a
+/// byte order mark, and may be compressed with gzip.
 ///
-/// Reading is pure. What it accepts can be applied: values are checked too.
+/// Parsing is pure. It also checks the values, so every accepted option can be applied.
 public struct InputFile: Sendable {
-    /// One file of the list.
+    /// A file of the list.
     public struct Item: Sendable, Hashable {
-        /// The URLs of the file, at least one.
+        /// The URLs of the file; at least one.
         public var urls: [String]
-        /// Number of the line with the URLs, from 1; 0 when it comes from no list.
+        /// The number of the line with the URLs, from 1; 0 if the item is not from a list.
         public var line: Int
-        /// The options, as they were written.
+        /// The options, as written.
         public var settings: [Setting] = []
 
-        /// Makes an item without options.
+        /// Creates an item without options.
         public init(urls: [String], line: Int = 0) {
             self.urls = urls
             self.line = line
         }
     }
 
-    /// One option of a file.
+    /// An option of a file.
     public struct Setting: Sendable, Hashable {
-        /// Its name.
+        /// The name of the option.
         public var name: String
-        /// Its value, which may be a secret.
+        /// The value, which may be a secret.
         public var value: String
 
-        /// Takes an option that can be applied.
+        /// Creates an option after checking its name and value.
         ///
-        /// - Throws: `Problem.Kind`, where there is no such option, or it takes no such value.
+        /// - Throws: `Problem.Kind`, if the option is unknown or does not take the value.
         public init(name: String, value: String) throws(Problem.Kind) {
             guard let option = InputOption.named(name) else { throw .unknownOption(name) }
             var target = InputOption.Target()
@@ -53,7 +52,7 @@ public struct InputFile: Sendable {
             self.value = value
         }
 
-        /// The name of the header in a line, where it is refused because segget sets it itself.
+        /// Returns the name of the header if segget refuses it because it sets that header itself.
         private static func reservedHeader(_ line: String) -> String? {
             do throws(HeaderSyntaxError) {
                 try DownloadOptions.check(header: line)
@@ -65,46 +64,46 @@ public struct InputFile: Sendable {
         }
     }
 
-    /// What is wrong with a list.
+    /// An error in a list.
     ///
-    /// Carries no values: they may be secrets.
+    /// The error contains no values, because they may be secrets.
     public struct Problem: Error, Sendable, Hashable {
-        /// What is wrong.
+        /// The kind of error.
         #if hasAttribute(nonexhaustive)
             @nonexhaustive
         #endif
         public enum Kind: Error, Sendable, Hashable {
-            /// The list is compressed, and damaged or longer than 256 MiB.
+            /// The compressed list is damaged, or longer than 256 MiB.
             case damagedCompression
             /// The line is not UTF-8.
             case notUTF8
-            /// The line holds a control character.
+            /// The line contains a control character.
             case controlCharacter
-            /// Options come before the first URL.
+            /// An option precedes the first URL.
             case optionWithoutURL
-            /// The line begins with white space, and is not `name=value`.
+            /// The line begins with white space, but is not `name=value`.
             case notAnOption
-            /// There is no option of this name.
+            /// No option has this name.
             case unknownOption(String)
-            /// The option with this name cannot have such a value; `expected` says what it takes.
+            /// The option does not take this value; `expected` describes the values that it takes.
             case badValue(String, expected: String)
             /// A `header` names this field, which segget sets itself.
             case reservedHeader(name: String)
         }
 
-        /// Number of the line, from 1.
+        /// The line number, from 1.
         public var line: Int
-        /// What is wrong with it.
+        /// The kind of error.
         public var kind: Kind
     }
 
     /// The files, in order.
     public private(set) var items: [Item] = []
 
-    /// Reads a list.
+    /// Parses a list.
     ///
-    /// - Parameter bytes: All of the text.
-    /// - Throws: `Problem`, the first one.
+    /// - Parameter bytes: The whole text.
+    /// - Throws: `Problem`, for the first error.
     public init(reading bytes: some Sequence<UInt8>) throws(Problem) {
         var bytes = Array(bytes)
         if Gzip.isCompressed(bytes) {
@@ -114,7 +113,7 @@ public struct InputFile: Sendable {
                 throw Problem(line: 1, kind: .damagedCompression)
             }
         }
-        // By bytes: CR LF would be one character.
+        // Splits by bytes, because CR LF would be one `Character`.
         for (index, bytes) in bytes.split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
         ).enumerated() {
@@ -133,7 +132,8 @@ public struct InputFile: Sendable {
     }
 
     private mutating func take(_ text: String, line: Int) throws(Problem) {
-        // By scalars: with an accent behind it, a space or an equals sign is another character.
+        // Parses by scalars, because a combining mark after a space or equals sign would form one
+        // `Character` with it.
         let isOption = text.unicodeScalars.first.map(Self.isBlank) ?? false
         let content = Self.trimmed(text.unicodeScalars[...])
         guard let first = content.first, first != "#" else { return }
@@ -146,7 +146,7 @@ public struct InputFile: Sendable {
             throw Problem(line: line, kind: .notAnOption)
         }
         let name = String(Self.trimmed(content[..<equals]))
-        // Anything else may be an address with a password in it: it is not repeated.
+        // Other text may be a URL with a password, so the error does not repeat it.
         guard !name.isEmpty, name.utf8.allSatisfy(Self.isNameByte) else {
             throw Problem(line: line, kind: .notAnOption)
         }
@@ -182,30 +182,32 @@ public struct InputFile: Sendable {
 }
 
 extension InputFile.Item {
-    /// The item for a batch: the settings applied to what holds for all files.
+    /// Returns the item for a batch: the common options with the settings of this file.
     ///
     /// - Parameters:
     ///   - options: The options of all files.
-    ///   - folder: The folder of all files; relative ones count from the current folder, as does
-    ///     the item's own `dir`. It is made if it is missing, and what `dir` and `out` name below it
-    ///     or the current folder.
-    /// - Returns: What to fetch, and where to.
+    ///   - folder: The folder of all files. A relative path, also in `dir`, is relative to the
+    ///     current folder. Missing folders are created: `folder` itself, and those of `dir` and
+    ///     `out` below it or below the current folder.
+    /// - Returns: The URL, destination and options.
     public func batchItem(options: DownloadOptions, folder: String) -> BatchItem {
         var target = InputOption.Target(options: options, folder: folder)
-        // The password last: it is the user's, wherever it stands.
+        // Apply the password last, because setting the user clears it.
         let isLast: (InputFile.Setting) -> Bool = { $0.name == "http-passwd" }
         for setting in settings.filter({ !isLast($0) }) + settings.filter(isLast) {
             _ = InputOption.named(setting.name)?.apply(&target, setting.value)
         }
-        // A list may be somebody else's: the user's tickets are for what the user has named.
+        // A list may come from another person, so its URLs must not receive the user's Kerberos
+        // tickets.
         if line > 0 { target.options.access.negotiates = false }
         target.options.mirrors += urls.dropFirst()
         let namesFolder =
             settings.contains { $0.name == "dir" && !$0.value.isEmpty }
             || target.name?.contains("/") == true
-        // A list may be somebody else's: what it names is made below what the user has named.
+        // A list may come from another person, so it may create folders only below those of the
+        // user.
         target.options.files.missingFolders = namesFolder ? .madeBelow([folder, "."]) : .made
-        // A name such as `-` is to mean nothing but itself.
+        // The prefix prevents that a name such as `-` has a special meaning.
         let destination: Destination =
             if let name = target.name {
                 .file(
@@ -219,10 +221,11 @@ extension InputFile.Item {
 }
 
 extension InputFile {
-    /// The names of all options, in order.
+    /// The names of all options, sorted.
     public static var optionNames: [String] { InputOption.table.keys.sorted() }
 
-    /// The names of the options that are accepted and change nothing, in order: they are aria2's, and
-    /// mean what is done anyway.
+    /// The names of aria2's options that are accepted without effect, sorted.
+    ///
+    /// They request behavior that segget always has.
     public static var ignoredNames: [String] { InputOption.ignored.keys.sorted() }
 }

@@ -1,24 +1,26 @@
 import Segmenter
 
-/// An option that an input file may give to one file.
+/// An option of a file in an input file.
 struct InputOption: Sendable {
-    /// What options change.
+    /// The values that options change.
     struct Target: Sendable {
         var options = DownloadOptions()
-        /// Folder of the file.
+        /// The folder of the file.
         var folder = "."
-        /// Name of the file in the folder; `nil` is for the server or the URL to suggest.
+        /// The name of the file in the folder; `nil` if the server or the URL determines it.
         var name: String?
     }
 
-    /// What it takes, for messages.
+    /// The values that the option takes, for messages.
     let expected: String
-    /// Applies a value; `false` when it is none that the option takes, with the target unchanged.
+    /// Applies a value; returns `false`, with the target unchanged, if the option does not take
+    /// it.
     let apply: @Sendable (inout Target, String) -> Bool
 
-    /// All options by name: those of the catalogue that lists may set, under segget's names and aria2's.
+    /// The options by name: those of the catalogue that lists may set, under the names of segget
+    /// and aria2.
     ///
-    /// Where an option is given several times, the last one counts; `header` adds up.
+    /// If an option is given several times, the last value counts; `header` accumulates.
     static let table: [String: InputOption] = {
         var table = place
         for option in TransferOption.table where option.places.contains(.list) {
@@ -31,7 +33,7 @@ struct InputOption: Sendable {
         return table
     }()
 
-    /// Where the file goes.
+    /// The options for the destination.
     private static let place: [String: InputOption] = [
         "out": .init("the name of a file in `dir`, or in a folder below it") { target, value in
             let steps = value.split(separator: "/", omittingEmptySubsequences: false)
@@ -41,7 +43,7 @@ struct InputOption: Sendable {
             target.name = value
             return true
         },
-        // The scripts for Hugging Face name the folder of files at the root so.
+        // An empty `dir` is valid: scripts for Hugging Face write it for files at the root.
         "dir": .init("a folder, without `~`, which no shell replaces here, and no URL") {
             target, value in
             guard value != "~", !value.hasPrefix("~/"), !PathText.isURL(value) else { return false }
@@ -50,14 +52,15 @@ struct InputOption: Sendable {
         },
     ]
 
-    /// aria2's options of a file that change nothing, because what they mean is done anyway.
+    /// aria2's options for a file that have no effect, because segget always does what they
+    /// request.
     static let ignored: [String: InputOption] = {
         var ignored: [String: InputOption] = [:]
         for option in Aria2Option.table where option.isForItems && table[option.name] == nil {
             guard case .accepted = option.treatment else { continue }
             ignored[option.name] = checked(by: option)
         }
-        // `single-request` says it in lists.
+        // Lists use `single-request` for this.
         for name in ["max-file-not-found", "use-head"] {
             if let option = Aria2Option.named(name) { ignored[name] = checked(by: option) }
         }
@@ -67,7 +70,7 @@ struct InputOption: Sendable {
         return ignored
     }()
 
-    /// The option with a name.
+    /// Returns the option with a name.
     static func named(_ name: String) -> InputOption? { table[name] ?? ignored[name] }
 
     private static func checked(by option: Aria2Option) -> InputOption {

@@ -1,7 +1,7 @@
-/// What is given for the path of a file or folder, on a command line or in a list.
+/// Checks of texts that are given as paths.
 package enum PathText {
-    /// Whether it is a URL: as a path, it would make folders named `https:` and like the host.
+    /// Returns whether the text is a URL, which as a path would create folders such as `https:`.
     ///
-    /// No path is lost by this: a folder whose name ends in a colon is reached with one slash behind it.
+    /// A folder whose name ends in a colon remains reachable with a single slash.
     package static func isURL(_ text: String) -> Bool { text.contains("://") }
 }

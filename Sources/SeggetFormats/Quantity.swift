@@ -1,12 +1,12 @@
-/// A number of bytes as people write it: `1500`, `1.5M`, `20MiB`, `700MB`.
+/// A number of bytes with an optional unit: `1500`, `1.5M`, `20MiB`, `700MB`.
 ///
-/// `K`, `M`, `G` and `T` are powers of 1024, as curl and wget have it, and so are `Ki` and `KiB` and
-/// their like; `kB`, `MB`, `GB` and `TB` are powers of 1000. Case does not matter.
+/// `K`, `M`, `G` and `T` are powers of 1024, as in curl and wget, with or without `i` or `iB`
+/// after them. `kB`, `MB`, `GB` and `TB` are powers of 1000. Case does not matter.
 public struct Quantity: Equatable, Sendable {
     /// The number of bytes, 0 or more.
     public let bytes: Double
 
-    /// Reads a number of bytes; `nil` for what is none, or does not fit into 62 bits.
+    /// Parses a number of bytes; `nil` if it is malformed or does not fit into 62 bits.
     public init?(_ text: String) {
         guard let (number, unit) = Self.split(text), let factor = Self.factor(of: unit) else {
             return nil
@@ -19,10 +19,10 @@ public struct Quantity: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// The number and, in small letters, what stands behind it.
+    /// Returns the number, and the unit in lower case.
     fileprivate static func split(_ text: String) -> (number: Double, unit: String)? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        // Two points, or no digit, are no number.
+        // A text with two points or without a digit is not a number.
         guard digits.contains(where: \.isNumber), let number = Double(digits) else { return nil }
         var unit = text.dropFirst(digits.count)
         if unit.first == " " { unit.removeFirst() }
@@ -44,23 +44,23 @@ public struct Quantity: Equatable, Sendable {
     }
 }
 
-/// A rate as people write it: bytes per second as a ``Quantity``, or bits as `8Mbit`.
+/// A rate: bytes per second as a ``Quantity``, or bits per second as `8Mbit`.
 ///
-/// `bit`, `Kbit`, `Mbit` and `Gbit` are powers of 1000. `/s` may follow all of them. A small `b` at the
-/// end, as in `3Mb`, is ambiguous: people use it for bits and for bytes.
+/// `bit`, `Kbit`, `Mbit` and `Gbit` are powers of 1000. `/s` may follow any unit. A small `b` at
+/// the end, as in `3Mb`, is ambiguous, because it can mean bits or bytes.
 public struct Rate: Equatable, Sendable {
     /// Bytes per second, 0 or more.
     public let bytesPerSecond: Double
 
-    /// Reads a rate; `nil` for a text that is none, or an ambiguous one.
+    /// Parses a rate; `nil` if it is malformed or ambiguous.
     public init?(_ text: String) {
         guard let rate = try? Rate(parsing: text) else { return nil }
         self = rate
     }
 
-    /// Reads a rate.
+    /// Parses a rate.
     ///
-    /// - Throws: ``RateSyntaxError`` for a text that is none, or an ambiguous one.
+    /// - Throws: ``RateSyntaxError``, if the text is malformed or ambiguous.
     public init(parsing text: String) throws(RateSyntaxError) {
         let text = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         let bits = ["bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9]
@@ -78,18 +78,18 @@ public struct Rate: Equatable, Sendable {
     }
 }
 
-/// Why a text is not a rate.
+/// An error in the text of a rate.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum RateSyntaxError: Error, Sendable, Hashable {
-    /// It is no number with a known unit.
+    /// The text is not a number with a known unit.
     case malformed
-    /// It can mean bytes or bits, such as `3Mb`; the texts are the rate in bytes, and in bits.
+    /// The text, such as `3Mb`, can mean bytes or bits; the values are unambiguous forms of both.
     case ambiguous(bytes: String, bits: String)
 }
 
 extension String {
-    /// The number of characters before `index`.
+    /// Returns the number of characters before `index`.
     fileprivate func distance(to index: Index) -> Int { distance(from: startIndex, to: index) }
 }

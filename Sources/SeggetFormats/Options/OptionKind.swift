@@ -1,6 +1,6 @@
 import Segmenter
 
-/// Which values an option takes.
+/// The values that an option takes.
 package enum OptionKind: Sendable, Hashable {
     /// `true` or `false`.
     case flag
@@ -12,26 +12,26 @@ package enum OptionKind: Sendable, Hashable {
     case bytes(ClosedRange<Int64>)
     /// Bytes per second; 0 is no limit.
     case rate
-    /// A number of connections, as `ConnectionCount` reads it.
+    /// A number of connections, as `ConnectionCount` parses it.
     case connections
     /// A digest with or without the name of its algorithm.
     case digest
     /// One of these words.
     case choice([String])
-    /// A header, as `Name: value`; several add up.
+    /// A header, as `Name: value`; several values accumulate.
     case headers
-    /// A text that is not empty; the words say what it is.
+    /// A text that is not empty; the associated value describes it.
     case text(String)
-    /// Such texts, which add up.
+    /// Like `text`; several values accumulate.
     case texts(String)
     /// The path of a file on this machine.
     case path
-    /// A user, with or without a password behind a colon.
+    /// A user name, with or without a password after a colon.
     case credentials
     /// Up to three octal digits.
     case fileMode
 
-    /// What the option takes, as the object of "takes".
+    /// The accepted values, to follow "takes" in a message.
     package var expected: String {
         switch self {
         case .flag: "`true` or `false`"
@@ -56,10 +56,10 @@ package enum OptionKind: Sendable, Hashable {
         }
     }
 
-    /// More than any file has.
+    /// The maximum number of bytes, more than any file has.
     package static let mostBytes: Int64 = 1 << 61
 
-    /// Whether several values add up.
+    /// Whether several values accumulate.
     package var addsUp: Bool {
         switch self {
         case .headers, .texts: true

@@ -1,7 +1,7 @@
 import Segmenter
 
 extension TransferOption {
-    /// Credentials, cookies, proxies, addresses and TLS.
+    /// The options for credentials, cookies, proxies, addresses and TLS.
     static let access: [TransferOption] = [
         TransferOption(
             "access.credentials", .credentials,
@@ -175,7 +175,7 @@ extension TransferOption {
 }
 
 extension OptionName.Meaning {
-    /// A flag for one family of addresses.
+    /// A flag for one address family.
     fileprivate static func family(_ family: AccessOptions.AddressFamily) -> Self {
         .other(
             .flag,
@@ -187,7 +187,7 @@ extension OptionName.Meaning {
             texts: { ["\($0.access.addressFamily == family)"] })
     }
 
-    /// A text that is shown only where it is not empty, as aria2 has it.
+    /// A text that is shown only if it is not empty, as in aria2.
     fileprivate static func filled(
         _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<String?>
     ) -> Self {

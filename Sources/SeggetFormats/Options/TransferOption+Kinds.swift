@@ -1,7 +1,7 @@
 import Assembler
 import Segmenter
 
-// How rows of each kind read and show their values.
+// Rows by kind of value: how they parse and show values.
 extension TransferOption {
     typealias Path<Value> = any WritableKeyPath<DownloadOptions, Value> & Sendable
 
@@ -116,7 +116,7 @@ extension TransferOption {
             })
     }
 
-    /// A text of the access options, which checks its form itself.
+    /// Creates a row for a text of the access options, which check the form of their values.
     static func text(
         _ key: String, _ expected: String,
         _ path: @escaping @autoclosure @Sendable () -> Path<String?>, _ names: [OptionName],
@@ -145,7 +145,7 @@ extension TransferOption {
             texts: { $0[keyPath: path()].map { [$0] } ?? [] })
     }
 
-    /// A value that only segget itself sets.
+    /// Creates a row for a value that only segget sets.
     static func hidden(
         _ key: String, _ kind: OptionKind, _ places: Places = .socket, _ effect: Effect = .never,
         help: String, texts: @escaping @Sendable (DownloadOptions) -> [String] = { _ in [] }
@@ -154,9 +154,9 @@ extension TransferOption {
             key, kind, [], places, effect, help: help, read: { _, _ in true }, texts: texts)
     }
 
-    /// Changes options unless a value of access is then of a form that no request can have.
+    /// Changes options, unless a value of the access options would then be malformed.
     ///
-    /// - Returns: Whether it was changed.
+    /// - Returns: Whether the options were changed.
     static func change(
         _ options: inout DownloadOptions, _ set: (inout DownloadOptions) -> Void
     ) -> Bool {
@@ -167,14 +167,14 @@ extension TransferOption {
         return true
     }
 
-    /// A number as it is written: without a fraction where it has none.
+    /// Returns a number as text; whole numbers have no fraction.
     static func number(_ number: Double) -> String {
         Int64(exactly: number).map { "\($0)" } ?? "\(number)"
     }
 }
 
 extension DownloadOptions {
-    // Times that always have a value, for rows of times that may have none.
+    // Optional views of required values, because the rows use optional values.
     var storedConnectTimeout: Duration? {
         get { connectTimeout }
         set { connectTimeout = newValue ?? DownloadOptions().connectTimeout }

@@ -2,7 +2,7 @@ import Assembler
 import Segmenter
 
 extension TransferOption {
-    /// How the file gets its name.
+    /// The options for the name of the file.
     static let naming: [TransferOption] = [
         .flag(
             "naming.uses_url", \.naming.usesURL, [.own("remote-name")], [.own, .tcp], .nextStart,
@@ -13,7 +13,7 @@ extension TransferOption {
             help: "If the name is taken, use the next free one: `big.1.iso`, `big.2.iso`."),
     ]
 
-    /// Limits of size, time and rate.
+    /// The options for limits of size, time and rate.
     static let limits: [TransferOption] = [
         .bytes(
             "limits.max_size", atLeast: 0, \.limits.maxSize, [.own("max-size")], [.own, .tcp],
@@ -41,7 +41,7 @@ extension TransferOption {
             help: "How long a download may be slower than its lowest rate, in seconds."),
     ]
 
-    /// What becomes of the file on the disk.
+    /// The options for the file on disk.
     static let files: [TransferOption] = [
         .choice(
             "files.allocation",
@@ -54,7 +54,8 @@ extension TransferOption {
                     .other(
                         .choice(["none", "prealloc", "trunc", "falloc", "auto"]),
                         read: { options, text in
-                            // aria2's `prealloc` writes zeros where nothing better is to be had.
+                            // aria2's `prealloc` writes zeros if the file system does not support
+                            // `falloc`.
                             let word = text == "prealloc" ? "falloc" : text
                             guard let value = FileAllocation(rawValue: word) else { return false }
                             options.files.allocation = value
@@ -117,7 +118,7 @@ extension TransferOption {
 }
 
 extension OptionName.Meaning {
-    /// A rate that is shown in whole bytes per second, as aria2 has it.
+    /// A rate that is shown in whole bytes per second, as in aria2.
     static func wholeRate(
         _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<Double?>
     ) -> Self {

@@ -2,14 +2,15 @@ import Assembler
 import Segmenter
 
 extension TransferOption {
-    /// How a file is downloaded.
+    /// The options for the transfer of a file.
     static let transfer: [TransferOption] = [
         TransferOption(
             "connections", .connections,
             [
                 .own("connections"),
                 .aria2("split", fixedConnections { $0.connections.most }),
-                // aria2 takes 16 at most: a client that sends all options back must not be refused.
+                // aria2 takes at most 16. A client that sends back all options must not be
+                // refused.
                 .aria2(
                     "max-connection-per-server",
                     fixedConnections { min(16, $0.connections.most) }),
@@ -131,7 +132,7 @@ extension TransferOption {
             "retries", 0...1000, \.givenRetries,
             [
                 .own("retries"),
-                // aria2 counts the first attempt too, and takes 0 for no limit.
+                // aria2 also counts the first attempt, and takes 0 for no limit.
                 .aria2(
                     "max-tries",
                     .other(
@@ -175,7 +176,7 @@ extension TransferOption {
         return true
     }
 
-    /// A fixed number of connections, shown as `count` has it.
+    /// Returns the meaning of a fixed number of connections, which is shown as `count` returns it.
     private static func fixedConnections(
         _ count: @escaping @Sendable (DownloadOptions) -> Int
     ) -> OptionName.Meaning {
@@ -191,7 +192,7 @@ extension TransferOption {
 }
 
 extension OptionName.Meaning {
-    /// A time that is shown in whole seconds, as aria2 has it.
+    /// A time that is shown in whole seconds, as in aria2.
     static func wholeSeconds(
         _ range: ClosedRange<Int>,
         _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<Duration>

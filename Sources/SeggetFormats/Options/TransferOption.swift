@@ -1,14 +1,15 @@
-// Options: the catalogue of the options of a download, a row for each. Lists, the drop-in for aria2, the queue and the
-// service read their options by these rows; the command line is compared with them by a test. They know the
-// names and the forms of values; they never know who asks.
+// Options: the catalogue of the options of a download, one row for each. Lists, the drop-in for
+// aria2, the queue and the service parse options by these rows; a test compares the command line
+// with them.
 
 package import Segmenter
 
-/// An option of a download: what it is called, which values it takes, and who may set it.
+/// An option of a download: its names, its values, and where it can be set.
 ///
-/// Adding one takes a property of ``Segmenter/DownloadOptions`` with its stored key, and a row here.
+/// A new option needs a property of ``Segmenter/DownloadOptions`` with its stored key, and a row
+/// here.
 package struct TransferOption: Sendable {
-    /// Where an option can be set, beside the command line.
+    /// The places where an option can be set, besides the command line.
     package struct Places: OptionSet, Sendable, Hashable {
         package let rawValue: Int
 
@@ -20,13 +21,15 @@ package struct TransferOption: Sendable {
         package static let configuration = Places(rawValue: 2)
         /// The API over the user's own socket.
         package static let socket = Places(rawValue: 8)
-        /// The API over TCP: nothing that names a file, a command or an interface of this machine, replaces a file, or
-        /// weakens what is verified.
+        /// The API over TCP.
+        ///
+        /// It excludes options that name a file, command or interface of this machine, replace a
+        /// file, or weaken verification.
         package static let tcp = Places(rawValue: 16)
         /// aria2's RPC, under the option's name in aria2.
         package static let rpc = Places(rawValue: 32)
 
-        /// The places for which the machine's user decides alone.
+        /// The places that only the user of this machine controls.
         package static let own: Places = [.list, .configuration, .socket]
         /// All places.
         package static let all: Places = [own, .tcp, .rpc]
@@ -34,34 +37,35 @@ package struct TransferOption: Sendable {
 
     /// When a changed value takes effect on a task.
     package enum Effect: Sendable, Hashable {
-        /// At once: a running download starts again with it, and keeps its bytes.
+        /// Immediately: an active download restarts with the value, and keeps its bytes.
         case atOnce
-        /// When the task starts next.
+        /// At the next start of the task.
         case nextStart
-        /// Never: the value belongs to what the download has begun with.
+        /// Never: the value is fixed from the start of the download.
         case never
     }
 
     /// The key under which the value is stored, with a dot between an object's key and its member's.
     package let key: String
-    /// Which values it takes.
+    /// The values that the option takes.
     package let kind: OptionKind
-    /// One sentence about what it does.
+    /// The help: one sentence.
     package let help: String
-    /// Its names on the command line, in lists and in aria2.
+    /// The names on the command line, in lists and in aria2.
     package private(set) var names: [OptionName] = []
-    /// Where it can be set, beside the command line.
+    /// The places where the option can be set, besides the command line.
     package let places: Places
     /// When a changed value takes effect.
     package let effect: Effect
-    /// Whether its value may be a secret.
+    /// Whether the value may be a secret.
     package let isSecret: Bool
-    /// Stores a value given as text; `false`, with the options unchanged, where the option takes no such value.
+    /// Parses and stores a value; returns `false`, with the options unchanged, if the option does
+    /// not take it.
     package let read: @Sendable (inout DownloadOptions, String) -> Bool
-    /// The value as text that ``read`` takes; more than one where values add up, none for no value.
+    /// Returns the value as text for ``read``: several if values accumulate, none if there is no
+    /// value.
     package let texts: @Sendable (DownloadOptions) -> [String]
 
-    /// Makes a row.
     init(
         _ key: String, _ kind: OptionKind, _ names: [OptionName], _ places: Places,
         _ effect: Effect = .atOnce, isSecret: Bool = false, help: String,
@@ -86,15 +90,15 @@ package struct TransferOption: Sendable {
             }
         })
 
-    /// The option with a long name on the command line, and what the name means there.
+    /// Returns the option with a long name on the command line, and the name with its meaning.
     package static func typed(_ name: String) -> (option: TransferOption, name: OptionName)? {
         byTypedName[name]
     }
 
-    /// The option that is stored under a key.
+    /// Returns the option that is stored under a key.
     package static subscript(key: String) -> TransferOption? { byKey[key] }
 
-    /// The option with a long name on a surface, and what the name means there.
+    /// Returns the option with a long name on a surface, and the name with its meaning.
     package static func named(
         _ name: String, on surface: OptionName.Surfaces
     ) -> (option: TransferOption, name: OptionName)? {
@@ -108,13 +112,13 @@ package struct TransferOption: Sendable {
         return nil
     }
 
-    /// Whether a value can be used: it is in range, and of the right form.
+    /// Returns whether the value in `options` is in range and well-formed.
     package func accepts(_ options: DownloadOptions) -> Bool {
         var scratch = DownloadOptions()
         return texts(options).allSatisfy { read(&scratch, $0) }
     }
 
-    /// The first option of some keys that has a value it does not take.
+    /// Returns the first option of `keys` that has an invalid value.
     package static func misused(
         _ keys: some Sequence<String>, in options: DownloadOptions
     ) -> TransferOption? {
@@ -122,9 +126,9 @@ package struct TransferOption: Sendable {
     }
 }
 
-/// A name of an option, and what a value means under it.
+/// A name of an option, and the meaning of a value under this name.
 package struct OptionName: Sendable {
-    /// Where names are used.
+    /// The surfaces that use a name.
     package struct Surfaces: OptionSet, Sendable, Hashable {
         package let rawValue: Int
 
@@ -138,68 +142,69 @@ package struct OptionName: Sendable {
         package static let aria2 = Surfaces(rawValue: 4)
     }
 
-    /// What a value means.
+    /// The meaning of a value.
     package enum Meaning: Sendable {
-        /// The option's own value.
+        /// The option's value.
         case value
-        /// A flag that is on where the option is off.
+        /// A flag with the opposite value of the option.
         case opposite
-        /// A value of another form.
+        /// A value in another form.
         case other(
             OptionKind, read: @Sendable (inout DownloadOptions, String) -> Bool,
             texts: @Sendable (DownloadOptions) -> [String])
-        /// A part of the value, or one that comes from a file descriptor: only the program that takes it knows the
-        /// rest.
+        /// A part of the value, or a value from a file descriptor. Only the program that parses
+        /// the option has the rest.
         case part
     }
 
     /// The name, without dashes.
     package let text: String
-    /// Where it is used.
+    /// The surfaces that use the name.
     package let surfaces: Surfaces
-    /// What a value means.
+    /// The meaning of a value under this name.
     package let meaning: Meaning
-    /// One sentence about what it does under this name; `nil` for that of the option.
+    /// The help for this name: one sentence; `nil` to use that of the option.
     package let help: String?
 
-    /// A name on the command line and in lists.
+    /// Creates a name on the command line and in lists.
     static func own(
         _ text: String, _ meaning: Meaning = .value, help: String? = nil
     ) -> OptionName {
         OptionName(text: text, surfaces: [.commandLine, .list], meaning: meaning, help: help)
     }
 
-    /// A name on the command line only.
+    /// Creates a name on the command line only.
     static func typed(
         _ text: String, _ meaning: Meaning = .value, help: String? = nil
     ) -> OptionName {
         OptionName(text: text, surfaces: .commandLine, meaning: meaning, help: help)
     }
 
-    /// A name in lists only.
+    /// Creates a name in lists only.
     static func list(_ text: String, _ meaning: Meaning = .value) -> OptionName {
         OptionName(text: text, surfaces: .list, meaning: meaning, help: nil)
     }
 
-    /// A name in aria2, which lists know too.
+    /// Creates a name in aria2 that is also valid in lists.
     static func aria2(_ text: String, _ meaning: Meaning = .value) -> OptionName {
         OptionName(text: text, surfaces: [.list, .aria2], meaning: meaning, help: nil)
     }
 
-    /// A name in aria2 that lists do not know.
+    /// Creates a name in aria2 that is not valid in lists.
     static func onlyAria2(_ text: String, _ meaning: Meaning = .value) -> OptionName {
         OptionName(text: text, surfaces: .aria2, meaning: meaning, help: nil)
     }
 
-    /// The same name on all surfaces.
+    /// Creates a name on all surfaces.
     static func everywhere(_ text: String, _ meaning: Meaning = .value) -> OptionName {
         OptionName(
             text: text, surfaces: [.commandLine, .list, .aria2], meaning: meaning, help: nil)
     }
 
-    /// Stores a value of an option that has this name.
+    /// Parses and stores a value of the option under this name.
     ///
-    /// - Returns: `false`, with the options unchanged, where the option takes no such value under this name.
+    /// - Returns: `false`, with the options unchanged, if the option does not take the value under
+    ///   this name.
     package func read(
         _ option: TransferOption, _ options: inout DownloadOptions, _ value: String
     ) -> Bool {
@@ -213,7 +218,8 @@ package struct OptionName: Sendable {
         }
     }
 
-    /// The value of an option under this name; none where it has no value, or is not shown under it.
+    /// Returns the value of the option under this name; empty if it has none, or is not shown
+    /// under this name.
     package func texts(_ option: TransferOption, _ options: DownloadOptions) -> [String] {
         switch meaning {
         case .value: option.texts(options)
@@ -223,7 +229,7 @@ package struct OptionName: Sendable {
         }
     }
 
-    /// Which values an option takes under this name.
+    /// Returns the values that the option takes under this name.
     package func kind(of option: TransferOption) -> OptionKind {
         if case .other(let kind, _, _) = meaning { kind } else { option.kind }
     }
