@@ -31,7 +31,7 @@ extension Aria2Option {
         .init(
             "out", "o", as: "FILE", takes: .path, isForItems: true,
             here: .honoured(
-                "name of the file, relative to `--dir` even where it begins with a slash")),
+                "name of the file, relative to `--dir` even if it begins with a slash")),
         .init(
             "split", "s", as: "N", takes: .number(1, nil), isForItems: true,
             here: .honoured("most connections for one file")),
@@ -74,7 +74,7 @@ extension Aria2Option {
         .init(
             "check-integrity", "V", takes: .flag, isForItems: true,
             here: .honoured(
-                "compares a file that is there with `--checksum`, and fetches it anew where it differs"
+                "compares an existing file with `--checksum`, and downloads it again if it differs"
             )),
         .init("netrc-path", as: "FILE", takes: .path, here: .honoured("the netrc file")),
         .init(
@@ -145,7 +145,7 @@ extension Aria2Option {
         .init(
             "max-file-not-found", as: "NUM", takes: .number(0, nil), isForItems: true,
             here: .honoured(
-                "decides whether a file that is not there is code 3 or 4; it is asked for once")),
+                "decides between exit codes 3 and 4 for a missing file; segget requests it once")),
         .init(
             "event-poll", as: "POLL", takes: .choice(["epoll", "poll", "select"]),
             here: .accepted("segget sizes memory and sockets itself")),
@@ -157,10 +157,10 @@ extension Aria2Option {
             here: .honoured("the port of JSON-RPC")),
         .init(
             "rpc-user", as: "USER", takes: .text,
-            here: .accepted("refused with --enable-rpc: use --rpc-secret instead")),
+            here: .accepted("refused with --enable-rpc; use --rpc-secret instead")),
         .init(
             "rpc-passwd", as: "PASSWD", takes: .text,
-            here: .accepted("refused with --enable-rpc: use --rpc-secret instead")),
+            here: .accepted("refused with --enable-rpc; use --rpc-secret instead")),
         .init(
             "rpc-max-request-size", as: "SIZE", takes: .size(0, nil),
             here: .honoured("largest request, in bytes")),
@@ -172,13 +172,13 @@ extension Aria2Option {
             here: .honoured("accepts requests from web pages of any origin")),
         .init(
             "rpc-certificate", as: "FILE", takes: .path,
-            here: .accepted("refused with --enable-rpc: use a reverse proxy for TLS")),
+            here: .accepted("refused with --enable-rpc; use a reverse proxy for TLS")),
         .init(
             "rpc-private-key", as: "FILE", takes: .path,
-            here: .accepted("refused with --enable-rpc: use a reverse proxy for TLS")),
+            here: .accepted("refused with --enable-rpc; use a reverse proxy for TLS")),
         .init(
             "rpc-secure", takes: .flag,
-            here: .accepted("refused with --enable-rpc: use a reverse proxy for TLS")),
+            here: .accepted("refused with --enable-rpc; use a reverse proxy for TLS")),
         .init(
             "rpc-save-upload-metadata", takes: .flag, isForItems: true,
             here: .accepted("it is about BitTorrent and Metalink")),
@@ -208,7 +208,7 @@ extension Aria2Option {
             here: .honoured("interface or address to connect from")),
         .init(
             "multiple-interface", as: "INTERFACES", takes: .text,
-            here: .warned("segget uses one interface: give --interface")),
+            here: .warned("segget uses one interface; give --interface")),
         .init("disable-ipv6", takes: .flag, here: .honoured("uses IPv4 only")),
         .init(
             "human-readable", takes: .flag,
@@ -234,7 +234,7 @@ extension Aria2Option {
         .init(
             "conditional-get", takes: .flag, isForItems: true,
             here: .honoured(
-                "fetches a file only where the server's is newer; needs `--allow-overwrite`")),
+                "downloads a file only if the server's is newer; requires `--allow-overwrite`")),
         .init(
             "select-least-used-host", takes: .flag, isHidden: true,
             here: .accepted("the faster server gets more work, by this run's measurements")),
@@ -259,7 +259,7 @@ extension Aria2Option {
             here: .accepted("segget chooses the ranges, and checks them as they arrive")),
         .init(
             "truncate-console-readout", takes: .flag,
-            here: .honoured("cuts that line to the width of the terminal")),
+            here: .honoured("truncates the progress line to the width of the terminal")),
         .init(
             "pause", takes: .flag, isForItems: true,
             here: .accepted("without --enable-rpc, no download starts paused")),
@@ -293,7 +293,7 @@ extension Aria2Option {
         .init(
             "save-session-interval", as: "SEC", takes: .number(0, nil),
             here: .honoured(
-                "seconds between two times that the session file is written; 0 for the end only")),
+                "seconds between two writes of the session file; 0 to write only at the end")),
         .init("enable-color", takes: .flag, here: .honoured("uses colours on a terminal")),
         .init(
             "rpc-secret", as: "TOKEN", takes: .text,
