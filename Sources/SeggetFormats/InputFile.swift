@@ -1,5 +1,5 @@
 // SeggetFormats: parsers for input from users and other programs: lists of files with options in
-// aria2's format, configuration files, quantities. It starts no downloads.
+// aria2's format, configuration files, quantities. It never starts a download.
 
 import Assembler
 public import Segmenter

@@ -1,6 +1,6 @@
 // Options: the catalogue of the options of a download, one row for each. Lists, the drop-in for
 // aria2, the queue and the service parse options by these rows; a test compares the command line
-// with them.
+// with them. A row never knows which of these parses its option.
 
 package import Segmenter
 

@@ -1,5 +1,5 @@
 // Aria2: the output and exit codes of aria2c, in its exact format where programs parse it. Error
-// messages have segget's text.
+// messages have segget's text. This folder never prints anything itself.
 
 package import Segmenter
 

@@ -1,5 +1,5 @@
 // JSON: the lines of `--json`. It defines the names of events and fields, which scripts depend on.
-// It writes nothing.
+// It never writes the lines, and never knows a terminal.
 
 import Assembler
 public import FoundationEssentials

@@ -16,7 +16,7 @@ package struct VerificationReport: Encodable {
     var missing: [[Int64]]
     var digests: [Comparison]
 
-    /// A digest that was compared.
+    /// A compared digest.
     struct Comparison: Encodable {
         var source: String
         var expected: String

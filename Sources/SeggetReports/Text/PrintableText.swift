@@ -1,4 +1,4 @@
-/// Makes text from elsewhere safe to show on a terminal.
+/// Makes external text safe to print on a terminal.
 ///
 /// Names, header values and messages come from servers. Control characters in them could move the
 /// cursor or change what earlier lines seem to say, so each becomes a visible `\u{1b}`.

@@ -1,4 +1,5 @@
-// Text: formats sizes, rates and times, and makes external text safe to print.
+// Text: formats sizes, rates and times, and makes external text safe to print. It never knows what
+// a number measures.
 
 import Glibc
 import Segmenter

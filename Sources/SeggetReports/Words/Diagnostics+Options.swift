@@ -6,8 +6,9 @@ extension Diagnostic {
     /// The message omits the rejected value, because it may be a secret.
     ///
     /// - Parameters:
-    ///   - name: Its name on the surface that shows the message; `nil` where the surface names it anyway.
-    ///   - kind: Which values it takes.
+    ///   - name: The option's name on the surface that shows the message; `nil` if the surface already
+    ///     names it.
+    ///   - kind: The values that the option takes.
     /// - Returns: The message.
     package static func describe(_ name: String?, takes kind: OptionKind) -> String {
         "\(name.map(quote) ?? "it") takes \(kind.expected)"

@@ -1,4 +1,4 @@
-// Words: messages, hints and exit codes for the library's errors and notices. It prints nothing.
+// Words: messages, hints and exit codes for the library's errors and notices. It never prints.
 
 import Assembler
 import Glibc

@@ -1,4 +1,4 @@
-/// One line for people, on standard error.
+/// A line of text for standard error.
 ///
 /// The text contains no control characters.
 public struct Message: Equatable, Sendable {
