@@ -230,9 +230,9 @@ public struct TaskStatus: Sendable, Hashable {
         "failed", "cancelled",
     ]
 
-    /// Returns the word of a state that a user or a client has given; `nil` if there is none.
+    /// Returns the word of a state that a user or a client has given, one of ``words``; `nil` if it is none.
     ///
-    /// - Parameter text: One of ``words``, or `held`, which versions before 0.3 used for `paused`.
+    /// `held`, which versions before 0.3 used, is `paused`.
     public static func word(given text: String) -> String? {
         let word = text == "held" ? "paused" : text
         return words.contains(word) ? word : nil

@@ -22,9 +22,10 @@ package enum FirstNames {
     /// Current keys, with their first ones, whatever object has them.
     static let keys = ["pause_reason": "paused", "transfer": "plan"]
 
-    /// Returns a value with the first names.
+    /// Replaces the current names in a value by the first ones.
     ///
     /// - Parameter value: A response of the API, a line of `--json`, or a request to a worker of 0.2.
+    /// - Returns: The value with the first names.
     package static func first(_ value: JSONValue) -> JSONValue {
         rename(value, keys: keys, words: words) { members in
             if members["state"] == "paused", members["wanted"] != nil {
@@ -41,9 +42,10 @@ package enum FirstNames {
         }
     }
 
-    /// Returns a value with the current names.
+    /// Replaces the first names in a value by the current ones.
     ///
-    /// - Parameter value: What a client of 0.2 has sent, or a worker of 0.2 has answered.
+    /// - Parameter value: A request of a client of 0.2, or a response of a worker of 0.2.
+    /// - Returns: The value with the current names.
     package static func current(_ value: JSONValue) -> JSONValue {
         rename(value, keys: Self.inverse(keys), words: words.mapValues(Self.inverse)) { members in
             if members["command"] == "add" { members.move("held", to: "paused") }
@@ -65,9 +67,8 @@ package enum FirstNames {
         Dictionary(uniqueKeysWithValues: names.map { ($1, $0) })
     }
 
-    /// Renames the keys and words of a value, from the outside in.
-    ///
-    /// - Parameter special: Renames what depends on more than a key and its value; before all else.
+    /// Renames the keys and words of a value, from the outside in; `special` first renames those members of
+    /// an object that depend on more than a key and its value.
     private static func rename(
         _ value: JSONValue, keys: [String: String], words: [String: [String: String]],
         special: (inout [String: JSONValue]) -> Void

@@ -48,6 +48,7 @@ enum EventText {
     /// - Parameters:
     ///   - bytes: What ``event(_:_:_:)`` wrote.
     ///   - version: The version that the client has requested.
+    /// - Returns: The event's bytes.
     static func event(_ bytes: ByteBuffer, in version: APIVersion) -> ByteBuffer {
         guard version == .first else { return bytes }
         let event = Data(bytes.readableBytesView)

@@ -14,9 +14,7 @@ enum APIVersion: String, Sendable, Hashable {
         self = target.split(separator: "/").first.flatMap { Self(rawValue: String($0)) } ?? .current
     }
 
-    /// Returns a path of this version.
-    ///
-    /// - Parameter path: A path without its version, such as `/tasks`.
+    /// Returns a path of this version; `path` has none, such as `/tasks`.
     func path(_ path: String) -> String { "/\(rawValue)\(path)" }
 
     /// Returns a body of the current version as a body of this one.
@@ -196,6 +194,7 @@ enum Route: Sendable, Hashable {
     ///   - filter: The tasks.
     ///   - path: A path without its version.
     ///   - version: The version that the worker serves.
+    /// - Returns: The target of the request.
     static func target(
         _ filter: TaskFilter, at path: String = "/tasks", _ version: APIVersion = .current
     ) -> String {

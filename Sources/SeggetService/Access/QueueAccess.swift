@@ -90,7 +90,7 @@ public struct QueueAccess: Sendable {
     public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         guard let worker else { return try await door.report(filter) }
         // Only the worker of an earlier version reads its records.
-        if let client = door as? QueueClient, try await client.health().api != HealthReport.api {
+        if let client = door as? QueueClient, try await !client.isCurrent() {
             return try await door.report(filter)
         }
         var report = try await DirectDoor(path).report(filter)

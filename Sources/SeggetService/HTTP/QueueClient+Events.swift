@@ -51,7 +51,8 @@ extension QueueClient {
                 }
                 try Task.checkCancellation()
                 throw unreachable("it has ended the connection")
-            } catch let error as QueueError where error.code == .worker && error != notUnderstood() {
+            } catch let error as QueueError where error.code == .worker && error != notUnderstood()
+            {
                 let since = lost ?? .now
                 guard ContinuousClock.now - since < patience else { throw error }
                 lost = since

@@ -57,6 +57,13 @@ package actor QueueClient: QueueDoor {
         try await ask(.GET, "/health", HealthReport.self)
     }
 
+    /// Returns whether the worker serves the version of the API that this program uses.
+    ///
+    /// - Throws: `QueueError`, if the worker cannot be reached.
+    package func isCurrent() async throws(QueueError) -> Bool {
+        try await connected().1 == .current
+    }
+
     package func perform(
         _ commands: [QueueCommand]
     ) async throws(QueueError) -> [[CommandResult]] {

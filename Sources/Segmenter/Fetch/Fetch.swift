@@ -1,4 +1,4 @@
-// Fetch downloads the bytes of one file, from several servers and over many connections. It has the
+// Fetch: downloads the bytes of one file, from several servers and over many connections. It has the
 // transfers and writers of the file, but not its name, and does not decide what follows its
 // outcome. All decisions are made in `Machine/`.
 

@@ -89,7 +89,8 @@ struct AddCommand: ParsableCommand {
     var attach = false
 
     @OptionGroup(title: "Attaching") var display: DisplayOptions
-    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json: JSONFormat?
+    @Flag(help: "With `--attach`: print a JSON object for each change of a task.") var json:
+        JSONFormat?
     @OptionGroup(title: "Resuming") var goingOn: GoingOnOptions
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Files") var laterRuns: LaterRunOptions

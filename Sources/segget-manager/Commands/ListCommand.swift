@@ -46,10 +46,13 @@ struct ListCommand: ParsableCommand {
     func validate() throws {
         for state in state where TaskStatus.word(given: state) == nil {
             throw ValidationError(
-                "there is no state `\(state)`; the states are \(TaskStatus.words.joined(separator: ", "))")
+                "there is no state `\(state)`; the states are \(TaskStatus.words.joined(separator: ", "))"
+            )
         }
         guard !links || json != nil else { throw ValidationError("`--links` needs `--json`") }
-        guard !markSeen || json != nil else { throw ValidationError("`--mark-seen` needs `--json`") }
+        guard !markSeen || json != nil else {
+            throw ValidationError("`--mark-seen` needs `--json`")
+        }
         try WatchScreen.check(watch, json: json != nil)
     }
 

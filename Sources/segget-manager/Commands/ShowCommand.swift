@@ -25,7 +25,9 @@ struct ShowCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
-        guard !markSeen || json != nil else { throw ValidationError("`--mark-seen` needs `--json`") }
+        guard !markSeen || json != nil else {
+            throw ValidationError("`--mark-seen` needs `--json`")
+        }
         try WatchScreen.check(watch, json: json != nil)
         guard !link || !watch && !markSeen else {
             throw ValidationError(

@@ -135,7 +135,8 @@ struct ServerLimitEndToEndTests {
         let refused = try nginx.accessLog().count { $0.status == 503 } - known
         let minutes = ((monotonicSeconds() - time) / 60).rounded(.up)
         #expect(refused <= 3 * Int(minutes), "\(outcome.errorOutput)")
-        #expect(try outcome.notices("server_limit").last?.connections == 3, "\(outcome.errorOutput)")
+        #expect(
+            try outcome.notices("server_limit").last?.connections == 3, "\(outcome.errorOutput)")
     }
 
     /// Files of one host share what it serves: none of them fails for it.

@@ -53,9 +53,8 @@ final class FakeWorker: Sendable {
         close(connection)
     }
 
-    /// Passes requests on to a server, but answers 404 to those of version 2, as a worker of 0.2 does.
-    ///
-    /// - Parameter server: The path of the server's socket.
+    /// Makes a worker that passes requests on to a server at a path, but answers 404 to those of version 2, as a
+    /// worker of 0.2 does.
     static func ofVersion02(before server: String) throws -> FakeWorker {
         let last = Guarded("")
         return try FakeWorker { line in

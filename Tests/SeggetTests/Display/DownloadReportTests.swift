@@ -16,7 +16,8 @@ struct DownloadReportTests {
     }
 
     private func report(
-        to streams: Streams, detail: DownloadReport.Settings.Detail = .normal, json: JSONFormat? = nil
+        to streams: Streams, detail: DownloadReport.Settings.Detail = .normal,
+        json: JSONFormat? = nil
     ) -> DownloadReport {
         let terminal = Terminal(isTerminal: false) { _ in nil }
         let view = ProgressView(
