@@ -51,6 +51,9 @@ done < <(grep '^|' docs/reliability.md | grep -oE '`[A-Z][A-Za-z0-9]+Tests\.[a-z
 # Links lead somewhere, and lines fit.
 scripts/pages.py || fail "these pages are to be mended"
 
+# Comments and pages use plain words.
+scripts/words.py || fail "these words are to be replaced"
+
 # What mutants take out is there.
 python3 scripts/mutants.py --list >/dev/null || fail "these mutants are to follow the code"
 
