@@ -29,7 +29,7 @@ final class StreamDelivery {
         var onMove: (@Sendable () -> Void)?
     }
 
-    private enum Step: Sendable {
+    private enum Action: Sendable {
         case stop
         case deliver(upTo: Int64)
         case finish(State.End)
@@ -78,7 +78,7 @@ final class StreamDelivery {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         while true {
             let (position, reserve) = (position, reserve)
-            let step = monitor.wait { state -> Step? in
+            let step = monitor.wait { state -> Action? in
                 if state.isStopped { return .stop }
                 if let end = state.end { return .finish(end) }
                 let ready = state.front - reserve

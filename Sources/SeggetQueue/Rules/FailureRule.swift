@@ -18,7 +18,7 @@ enum FailureRule: Sendable, Hashable {
     case stopped
 
     /// What follows.
-    enum Step: Sendable, Hashable {
+    enum Decision: Sendable, Hashable {
         /// It is tried again after so many seconds.
         case retry(after: Double)
         /// It is tried again after so many seconds, which counts for nothing.
@@ -45,7 +45,7 @@ enum FailureRule: Sendable, Hashable {
     ///   - attempts: Earlier ones in a row that passed.
     ///   - delays: Seconds to wait after the first, the second and so on; behind the last one it fails.
     /// - Returns: The step.
-    static func next(after failure: FailureRule, attempts: Int, delays: [Double]) -> Step {
+    static func next(after failure: FailureRule, attempts: Int, delays: [Double]) -> Decision {
         switch failure {
         case .stopped: return .stop
         case .final: return .fail

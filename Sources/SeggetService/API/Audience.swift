@@ -28,7 +28,7 @@ struct Audience: Sendable {
     }
 
     /// What is to be done next.
-    enum Step: Hashable {
+    enum Action: Hashable {
         /// Nothing, until something changes.
         case rest
         /// Nothing, for so many milliseconds.
@@ -93,7 +93,7 @@ struct Audience: Sendable {
     mutating func ring() { isRung = true }
 
     /// What is to be done.
-    func step(at now: Int64) -> Step {
+    func step(at now: Int64) -> Action {
         guard !listeners.isEmpty else { return .rest }
         let due = lastRound + Self.interval
         let isWanted =

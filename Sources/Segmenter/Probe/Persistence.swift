@@ -95,7 +95,7 @@ struct Persistence {
         if isLast, failure.mayTurnAway(hadReply: false) || failure.isStatus { refused += 1 }
         let isBorne =
             !isFirst || refusals > 0 || refused <= Self.patience || others.areAtLimit
-        var step = FirstContact.Step.asEver
+        var step = FirstContact.Decision.asEver
         if isLast, !(isSurplus && isBorne) {
             attempts += 1
             step = await self.step(
@@ -112,7 +112,7 @@ struct Persistence {
 
     /// Waits, without a slot where the file has had it for long enough.
     private func pause(
-        _ step: FirstContact.Step, _ retryAfter: Double?, _ failure: TransferFailure,
+        _ step: FirstContact.Decision, _ retryAfter: Double?, _ failure: TransferFailure,
         at url: WebURL
     ) async throws(DownloadError.Reason) {
         let delay: Double
@@ -143,7 +143,7 @@ struct Persistence {
     /// What comes after a request that failed.
     private mutating func step(
         after failure: TransferFailure, _ exchange: Exchange, at url: WebURL, areOthersServed: Bool
-    ) async -> FirstContact.Step {
+    ) async -> FirstContact.Decision {
         guard var begun = beginning else { return .asEver }
         let origin = url.origin
         let known = await probe.loop.ask(otherwise: (hasServed: false, isGivenUp: false)) {

@@ -95,7 +95,7 @@ struct ConnectionGovernor: Sendable, Hashable {
     static let many = 16
 
     /// A number of connections that is being tried.
-    private struct Step: Hashable {
+    private struct Trial: Hashable {
         /// The number before this step; 0 for the first step.
         var before: Int
         /// The goodput with that number, in bytes per second.
@@ -129,7 +129,7 @@ struct ConnectionGovernor: Sendable, Hashable {
     /// The goodput of the last decision, in bytes per second; `nil` before the first.
     private(set) var measured: Double?
     private var hasBegun = false
-    private var step: Step?
+    private var step: Trial?
     private var patience = Self.firstPatience
     private var nextTrial = 0.0
     /// The time until which the number does not change, even if the goodput does.
@@ -190,7 +190,7 @@ struct ConnectionGovernor: Sendable, Hashable {
             watch(sample, roundTrip, now: now)
         } else {
             hasBegun = true
-            step = Step(
+            step = Trial(
                 before: 0, rateBefore: 0, begun: now, start: sample, length: length(roundTrip))
         }
         return target
@@ -268,7 +268,7 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     /// Keeps as many connections as could have carried the goodput of a step that yielded too
     /// little.
-    private mutating func settle(after step: Step, _ rate: Double, now: Double) {
+    private mutating func settle(after step: Trial, _ rate: Double, now: Double) {
         let gain = rate / max(1, step.rateBefore)
         let enough = Int((Double(step.before) * gain).rounded(.up))
         settle(
@@ -316,8 +316,8 @@ struct ConnectionGovernor: Sendable, Hashable {
 
     private mutating func grow(
         by factor: Int, _ rate: Double, _ sample: Sample, length: Double, now: Double
-    ) -> Step {
-        let step = Step(
+    ) -> Trial {
+        let step = Trial(
             before: target, rateBefore: rate, lastRate: rate, begun: now, start: sample,
             length: length)
         target = min(factor * target, most, sample.cap)

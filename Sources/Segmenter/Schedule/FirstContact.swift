@@ -22,7 +22,7 @@ struct FirstContact: Sendable, Hashable {
     }
 
     /// The step that follows a failure.
-    enum Step: Sendable, Hashable {
+    enum Decision: Sendable, Hashable {
         case giveUp
         /// Retry after this number of seconds.
         case again(after: Double)
@@ -49,7 +49,7 @@ struct FirstContact: Sendable, Hashable {
     /// - Returns: The step to take.
     mutating func step(
         after trouble: Trouble, isGivenUp: Bool = false, random: Double
-    ) -> Step {
+    ) -> Decision {
         switch trouble {
         case .unknownName: return .giveUp
         case .other: return .asEver

@@ -10,7 +10,7 @@ struct LinkRefresh: Sendable {
     static let most = 3
 
     /// The step that follows when a link is refused.
-    enum Step: Hashable {
+    enum Decision: Hashable {
         /// Ask for a new link after this number of seconds.
         case ask(after: Double)
         /// Use the link that was kept.
@@ -37,7 +37,7 @@ struct LinkRefresh: Sendable {
     ///     when none arrive.
     ///   - now: The time in seconds.
     /// - Returns: The step to take.
-    mutating func step(refused: String, received: Int64?, now: Double) -> Step {
+    mutating func step(refused: String, received: Int64?, now: Double) -> Decision {
         if let link = kept {
             kept = nil
             if link != refused { return .use(link) }

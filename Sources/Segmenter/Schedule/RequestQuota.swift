@@ -9,7 +9,7 @@
 /// `ServerLimit` is for servers that limit the number of simultaneous requests.
 struct RequestQuota: Sendable, Hashable {
     /// The step that follows when a server forbids a URL that it has served.
-    enum Step: Sendable, Hashable {
+    enum Decision: Sendable, Hashable {
         /// Send the server nothing for this number of seconds.
         case rest(Double)
         /// Give up: the server has refused the first request after each pause.
@@ -100,7 +100,7 @@ struct RequestQuota: Sendable, Hashable {
     /// - Parameter now: The present time.
     /// - Returns: The step that follows. If the server is in a pause, this is the rest of that
     ///   pause.
-    mutating func forbidden(now: Double) -> Step {
+    mutating func forbidden(now: Double) -> Decision {
         trial = nil
         if isResting(now: now) { return .rest(restsUntil - now) }
         if now - restsUntil > Self.memory { rests = 0 }

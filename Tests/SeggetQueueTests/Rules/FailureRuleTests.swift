@@ -158,7 +158,7 @@ import Testing
 
     @Test func isTriedAgainByThePolicyAndThenFails() {
         let delays: [Double] = [60, 300, 900]
-        func next(_ failure: FailureRule, _ attempts: Int) -> FailureRule.Step {
+        func next(_ failure: FailureRule, _ attempts: Int) -> FailureRule.Decision {
             FailureRule.next(after: failure, attempts: attempts, delays: delays)
         }
         #expect(next(.passes(), 0) == .retry(after: 60))

@@ -17,8 +17,8 @@ import Testing
 
     private func step(
         _ backoff: Slot.Backoff, _ failure: TransferFailure = .status(503),
-        retryAfter: Double? = nil, isBearable: Bool = true, first: FirstContact.Step = .asEver
-    ) -> Slot.Backoff.Step {
+        retryAfter: Double? = nil, isBearable: Bool = true, first: FirstContact.Decision = .asEver
+    ) -> Slot.Backoff.Decision {
         backoff.step(
             after: failure, retryAfter: retryAfter, isBearable: isBearable, first: first,
             policy: policy, random: { 0.5 })

@@ -27,7 +27,7 @@ import Testing
     @Test func canariesAlternateBetweenServers() {
         var stalls = Stalls()
         let connections = [0: stalled, 1: stalled]
-        var sent: [Stalls.Step] = []
+        var sent: [Stalls.Action] = []
         for time in 0..<3 {
             sent.append(stalls.step(connections, slots, received: 1, now: Double(time)))
             let news = stalls.ended(.declined, received: 1, longestWait: 60, now: Double(time))

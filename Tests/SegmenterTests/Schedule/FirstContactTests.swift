@@ -6,12 +6,12 @@ import Testing
     private static func steps(
         _ troubles: [FirstContact.Trouble], contact: FirstContact = FirstContact(),
         isGivenUp: Bool = false, random: Double = 0
-    ) -> [FirstContact.Step] {
+    ) -> [FirstContact.Decision] {
         var contact = contact
         return troubles.map { contact.step(after: $0, isGivenUp: isGivenUp, random: random) }
     }
 
-    private static let bounded = [0.75, 1.5].map { FirstContact.Step.again(after: $0) } + [.giveUp]
+    private static let bounded = [0.75, 1.5].map { FirstContact.Decision.again(after: $0) } + [.giveUp]
 
     @Test func givesUpAfterThreeImmediateFailures() {
         #expect(Self.steps([.passing, .passing, .passing]) == Self.bounded)

@@ -12,7 +12,7 @@ extension FetchFacts {
     /// - Returns: The next step.
     func firstStep(
         _ origin: String, after failure: TransferFailure, _ slot: Slot
-    ) -> FirstContact.Step {
+    ) -> FirstContact.Decision {
         // If the server serves others, the host works, and the fault concerns this file.
         let isItsOwn = failure.isStatus && othersLoad(at: origin).served > 0
         guard bytesKept == 0, !hasServed(origin) || isItsOwn else { return .asEver }

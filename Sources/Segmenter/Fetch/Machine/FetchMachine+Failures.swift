@@ -205,7 +205,7 @@ extension FetchMachine {
 
     private mutating func step(
         _ index: Int, after failure: TransferFailure, _ world: some FetchWorld
-    ) -> Slot.Backoff.Step {
+    ) -> Slot.Backoff.Decision {
         let (source, origin) = (slots[index].source, sources[slots[index].source].origin)
         let received = received(from: source, world)
         let others = self.received(world) - received

@@ -19,7 +19,7 @@ extension Slot {
         var isOverLimit = false
 
         /// The step that follows a failure.
-        enum Step: Hashable {
+        enum Decision: Hashable {
             /// Retry after a number of seconds.
             case again(after: Double)
             /// Give up the server.
@@ -54,8 +54,8 @@ extension Slot {
         /// - Returns: The next step.
         func step(
             after failure: TransferFailure, retryAfter: Double?, isBearable: Bool,
-            first: FirstContact.Step, policy: RetryPolicy, random: () -> Double
-        ) -> Step {
+            first: FirstContact.Decision, policy: RetryPolicy, random: () -> Double
+        ) -> Decision {
             guard policy.allows(barren), isBearable, first != .giveUp else {
                 if case .breach(let breach) = failure { return .giveUp(.contract(breach)) }
                 return .giveUp(.transfer(failure, attempts: barren))
@@ -70,7 +70,7 @@ extension Slot {
         /// Decides about a failure after which something else is tried.
         ///
         /// The new attempt need not wait, and has a separate limit.
-        func hastyStep(retryAfter: Double?, policy: RetryPolicy) -> Step {
+        func hastyStep(retryAfter: Double?, policy: RetryPolicy) -> Decision {
             tooLong(retryAfter, policy).map { .giveUp($0) } ?? .again(after: 0)
         }
 

@@ -17,7 +17,7 @@ struct Stalls {
     }
 
     /// The next step.
-    enum Step: Hashable {
+    enum Action: Hashable {
         case nothing
         /// The canary is no longer needed.
         case dropCanary
@@ -72,7 +72,7 @@ struct Stalls {
     mutating func step(
         _ connections: [Int: StallDetector.Connection], _ slots: Slots, received: Int64,
         now: Double
-    ) -> Step {
+    ) -> Action {
         let wasNoticed = detector.noticed != nil
         switch detector.step(connections, received: received, now: now) {
         case .nothing: return .nothing
