@@ -1,19 +1,26 @@
 /// A short body that is kept in memory.
 struct BodyCollecting {
-    /// What became of a piece.
+    /// The result for a piece of the body.
     enum Outcome { case kept, full, tooLong }
 
-    /// What has come.
+    /// The bytes received so far.
     private(set) var bytes: [UInt8] = []
-    /// Seconds after which a body that is not complete waits, to be fetched as those of other files are.
+    /// The time in seconds after which an incomplete body is paused.
+    ///
+    /// The caller then downloads it to a file instead.
     var patience = 1.0
-    /// How long it is, in bytes; `nil` when nobody knows.
+    /// The length of the body in bytes; `nil` if it is unknown.
     private var length: Int64?
-    /// The most that is kept, in bytes.
+    /// The maximum number of bytes to keep.
     private var most = 0
     private var began = 0.0
 
-    /// Begins to keep a body of `length` bytes, or of nobody knows how many, but no more than `most`.
+    /// Prepares for a new body.
+    ///
+    /// - Parameters:
+    ///   - length: The length of the body in bytes; `nil` if it is unknown.
+    ///   - most: The maximum number of bytes to keep.
+    ///   - now: The monotonic time in seconds.
     mutating func begin(length: Int64?, most: Int, now: Double) {
         self.length = length
         self.most = most
@@ -21,7 +28,7 @@ struct BodyCollecting {
         bytes.reserveCapacity(length.map { Int($0) } ?? 0)
     }
 
-    /// Keeps a piece, if there is room for all of it.
+    /// Appends a piece, or nothing of it if it exceeds the length or the maximum.
     mutating func take(_ piece: UnsafeRawPointer, _ count: Int) -> Outcome {
         if let length, bytes.count + count > length { return .tooLong }
         guard bytes.count + count <= most else { return .full }
@@ -29,9 +36,9 @@ struct BodyCollecting {
         return .kept
     }
 
-    /// Whether it has been coming for too long.
+    /// Returns whether `patience` is exceeded.
     func isLate(_ now: Double) -> Bool { now - began >= patience }
 
-    /// Bytes that are missing when the reply has ended; 0 where nobody knows.
+    /// The number of bytes missing at the end of the response; 0 if the length is unknown.
     var missing: Int64 { length.map { max(0, $0 - Int64(bytes.count)) } ?? 0 }
 }

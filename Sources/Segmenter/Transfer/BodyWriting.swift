@@ -1,43 +1,50 @@
 import Assembler
 
-/// How the body of a reply is written: by whom, and how far.
+/// The state of writing a response's body: the writer, and the offset up to which it may write.
 ///
 /// The hot path goes through `take`, which neither locks nor allocates.
 struct BodyWriting {
-    /// What became of a piece.
+    /// The result for a piece of the body.
     enum Outcome: Equatable {
-        /// All of it is written.
+        /// The whole piece is written.
         case written
-        /// There is no room for it: nothing of it is written.
+        /// The piece exceeds the window, and nothing of it is written.
+        ///
+        /// The transfer has to be paused.
         case waits
-        /// All that was to be written is, and the rest of the reply is another's.
+        /// Everything up to the limit is written; another connection downloads the rest.
         case satisfied
-        /// There is more than the reply was to hold.
+        /// The body is longer than the response announced.
         case tooLong
-        /// It could not be written; the `errno`.
+        /// Writing failed with this `errno`.
         case failed(Int32)
     }
 
     private var writer: ExtentWriter?
-    /// Where writing ends, as an offset in the file, and where the reply itself does.
+    /// The offset in the file at which writing ends.
     private var limit: Int64 = 0
+    /// The offset in the file at which the response ends; `Int64.max` if it is unknown.
     private var replyEnd: Int64 = 0
-    /// Where the present room ends: the body waits there until `allow` moves it on.
+    /// The offset in the file at which the window ends; the body is paused there until `allow`.
     private var windowEnd = Int64.max
-    /// Whether the body waits there.
+    /// Whether the body is paused because its next piece exceeds the window.
     private(set) var waitsForRoom = false
 
-    /// Has a writer write up to `limit`; the reply itself ends at `replyEnd`, or nobody knows where
-    /// (`Int64.max`).
+    /// Starts to write a body.
+    ///
+    /// - Parameters:
+    ///   - writer: The writer, positioned at the first byte of the body.
+    ///   - limit: The offset in the file at which writing ends.
+    ///   - replyEnd: The offset at which the response ends; `Int64.max` if it is unknown.
     mutating func begin(_ writer: ExtentWriter, limit: Int64, replyEnd: Int64) {
         self.writer = writer
         self.limit = limit
         self.replyEnd = replyEnd
     }
 
-    /// Writes a piece, as far as it is wanted.
+    /// Writes a piece up to the limit.
     ///
-    /// - Returns: How many bytes are counted as received, and what became of the piece.
+    /// - Returns: The number of bytes that count as received, and the result.
     mutating func take(_ bytes: UnsafeRawPointer, _ count: Int) -> (received: Int64, Outcome) {
         guard let writer else { return (0, .tooLong) }
         let room = limit - writer.position
@@ -52,9 +59,9 @@ struct BodyWriting {
         return (wanted, limit < replyEnd ? .satisfied : .tooLong)
     }
 
-    /// Lets bytes before `offset` be written.
+    /// Moves the end of the window to `offset`.
     ///
-    /// - Returns: Whether the body had waited for that, and is to go on.
+    /// - Returns: Whether the body was paused for that, and has to be resumed.
     mutating func allow(upTo offset: Int64) -> Bool {
         let isMore = offset > windowEnd
         windowEnd = offset
@@ -63,19 +70,19 @@ struct BodyWriting {
         return true
     }
 
-    /// Moves the end of what is written forward: the bytes behind it are another's now.
+    /// Lowers the limit to `end`, because another connection downloads the bytes after it.
     mutating func shorten(to end: Int64) { limit = min(limit, end) }
 
-    /// Whether all that was to be written is, though more may come.
+    /// Whether everything up to the limit is written, although the response continues after it.
     var isSatisfied: Bool {
         guard let writer else { return false }
         return writer.position >= limit && limit < replyEnd
     }
 
-    /// Bytes that are still to be written; 0 before it begins.
+    /// The number of bytes still to be written; 0 before `begin`.
     var remaining: Int64 { writer.map { max(0, limit - $0.position) } ?? 0 }
 
-    /// Bytes that are missing when the reply has ended; 0 where nobody knows.
+    /// The number of bytes missing at the end of the response; 0 if its length is unknown.
     var missing: Int64 {
         guard let writer, replyEnd != Int64.max else { return 0 }
         return max(0, min(limit, replyEnd) - writer.position)

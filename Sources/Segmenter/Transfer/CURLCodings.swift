@@ -1,6 +1,6 @@
 import CCurl
 
-/// The content codings that this libcurl decodes (CURLOPT_ACCEPT_ENCODING).
+/// The content codings that the loaded libcurl can decode (`CURLOPT_ACCEPT_ENCODING`).
 let curlCodings: Set<String> = {
     guard let features = curl_version_info(segget_curl_version_now)?.pointee.features else {
         return []
@@ -12,9 +12,9 @@ let curlCodings: Set<String> = {
     return codings
 }()
 
-/// Whether a `CURLcode` says that a body is not in the coding that it is said to be in.
+/// Returns whether a `CURLcode` means that a body is not encoded as its `Content-Encoding` states.
 ///
-/// Of several gzip streams in a row libcurl 7.88 says that it could not write.
+/// libcurl 7.88 reports `CURLE_WRITE_ERROR` for several concatenated gzip streams.
 func isUndecodable(_ code: CURLcode) -> Bool {
     code == CURLE_BAD_CONTENT_ENCODING || code == CURLE_WRITE_ERROR
 }

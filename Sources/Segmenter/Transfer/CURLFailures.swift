@@ -1,15 +1,15 @@
 import CCurl
 import Glibc
 
-// What the codes and texts of libcurl mean that a `TransferFailure` carries.
+// The meaning of the libcurl codes and messages in a `TransferFailure`.
 
-/// Whether a `CURLcode` says that the interface to go out from cannot be used.
+/// Returns whether a `CURLcode` means that `CURLOPT_INTERFACE` names an unusable interface.
 func isInterfaceFailure(_ code: Int) -> Bool { code == Int(CURLE_INTERFACE_FAILED.rawValue) }
 
-/// Whether a `CURLcode` says that a connection was not made, or broke: what a server does that has
-/// too many.
+/// Returns whether a `CURLcode` means that a connection failed or broke.
 ///
-/// One that says so in words, without HTTP around them, speaks HTTP/0.9 for libcurl.
+/// Servers with too many connections cause that. If such a server sends plain text without an HTTP
+/// head, libcurl takes the text for HTTP/0.9 (`CURLE_UNSUPPORTED_PROTOCOL`).
 func isConnectionFailure(_ code: Int) -> Bool {
     [
         CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
@@ -17,8 +17,9 @@ func isConnectionFailure(_ code: Int) -> Bool {
     ].contains { Int($0.rawValue) == code }
 }
 
-/// Whether a `CURLcode` with its text says that the two sides have no version of TLS in common, or
-/// that one of them does not speak TLS: the next attempt would end in the same way.
+/// Returns whether a TLS handshake failed for a reason that every later attempt would meet.
+///
+/// The two sides have no version of TLS in common, or one of them does not speak TLS.
 func isHopelessHandshake(_ code: Int, _ message: String) -> Bool {
     code == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
         && [
@@ -28,13 +29,14 @@ func isHopelessHandshake(_ code: Int, _ message: String) -> Bool {
 }
 
 extension TransferFailure {
-    /// Whether a name was not resolved, the server's or the proxy's, whatever the reason.
+    /// Whether the name of the server or of the proxy could not be resolved, for any reason.
     var isUnresolved: Bool {
         isAny([CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY])
     }
 
-    /// Whether no later attempt can end otherwise, as nothing about the server or the network is to blame that
-    /// passes.
+    /// Whether every later attempt would fail in the same way.
+    ///
+    /// No temporary condition of the server or the network has caused such a failure.
     package var isHopeless: Bool {
         switch self {
         case .network(let code, let text), .proxy(let code, let text):
@@ -44,31 +46,31 @@ extension TransferFailure {
         }
     }
 
-    /// Whether a limit of libcurl's was reached before a connection was made.
+    /// Whether libcurl's connect timeout expired before a connection was made.
     var isTimedOut: Bool { isAny([CURLE_OPERATION_TIMEDOUT]) }
 
-    /// Whether it was the name server that said nothing: libcurl's resolver runs into the limit of
-    /// connecting.
+    /// Whether the connect timeout expired because the name server did not answer.
     var isSilentNameServer: Bool {
         guard case .network(_, let text) = self else { return false }
         return isTimedOut && text.hasPrefix("Resolving timed out")
     }
 
-    /// The name that libcurl could not resolve.
+    /// Returns the name that libcurl could not resolve.
     ///
-    /// - Parameter host: The host that was asked for.
-    /// - Returns: `nil` when it was something else.
+    /// - Parameter host: The host of the request.
+    /// - Returns: The name; `nil` if the failure has another cause.
     func unresolvedName(host: String?) -> String? {
         guard isUnresolved else { return nil }
-        // "Could not resolve proxy: NAME", as the environment may name it, too.
+        // "Could not resolve proxy: NAME". Only the message always has the name, because an
+        // environment variable may name the proxy.
         guard case .proxy(_, let text) = self else { return host }
         return text.firstRange(of: ": ").map { String(text[$0.upperBound...]) }
     }
 
-    /// Whether it looks as if the network was away: nobody has answered, or somebody who says that one has to
-    /// log in to the network first (511, RFC 6585 §6).
+    /// Whether the failure looks like a loss of the network.
     ///
-    /// A connection that was refused is an answer.
+    /// Either no host answered, or the network requires a login first (status 511, RFC 6585 §6). A
+    /// refused connection counts as an answer.
     var isNetworkLoss: Bool {
         switch self {
         case .stalled, .status(511): return true
@@ -83,7 +85,7 @@ extension TransferFailure {
         }
     }
 
-    /// What stands at the end of a message that says why no connection was made.
+    /// Returns the suffix of the message for a failed connection, such as ` (Connection refused)`.
     static func named(_ code: Int32) -> String { " (\(errorText( code)))" }
 
     private func isAny(_ codes: [CURLcode]) -> Bool {
@@ -95,17 +97,16 @@ extension TransferFailure {
     }
 }
 
-/// The text of an `errno`.
 private func errorText(_ code: Int32) -> String {
     strerror(code).map { String(cString: $0) } ?? "error \(code)"
 }
 
 extension TransferRequest {
-    /// Whether a failure looks as if the server does not speak HTTP/1.1, and HTTP/2 may be tried.
+    /// Returns whether a failure suggests that the server supports HTTP/2 only.
     ///
-    /// Over TLS it says so by an alert (RFC 7301 §3.2), or closes the connection; without it, it closes
-    /// the connection, or its SETTINGS frame (RFC 9113 §3.4) is HTTP/0.9 for libcurl. What a proxy does
-    /// instead of a tunnel is not the server's.
+    /// Over TLS, such a server sends an alert (RFC 7301 §3.2) or closes the connection. Without
+    /// TLS, it closes the connection or sends a SETTINGS frame (RFC 9113 §3.4), which libcurl takes
+    /// for HTTP/0.9. The failure of a proxy to open a tunnel does not count.
     func mayNeedHTTP2(_ failure: TransferFailure) -> Bool {
         guard case .network(let code, let text) = failure, !wantsHTTP2 else { return false }
         func isAny(_ codes: CURLcode...) -> Bool { codes.contains { Int($0.rawValue) == code } }
@@ -119,15 +120,14 @@ extension TransferRequest {
 }
 
 extension VersionMemory {
-    /// Whether a failed request is to be made again over HTTP/2, because it looks as if HTTP/1.1 was
-    /// refused.
+    /// Returns whether to repeat a failed request over HTTP/2, as HTTP/1.1 seems to be refused.
     func begins(after failure: TransferFailure, of request: TransferRequest) -> Bool {
         request.mayNeedHTTP2(failure) && begins(request.url.origin, request.method)
     }
 
-    /// Whether a request that went out over HTTP/1.1 has failed because of that.
+    /// Checks whether a request failed because its origin refuses HTTP/1.1.
     ///
-    /// - Returns: Whether that is news; `nil` where it failed for another reason.
+    /// - Returns: Whether this was unknown; `nil` if the request failed for another reason.
     func explains(_ failure: TransferFailure, of request: TransferRequest) -> Bool? {
         request.mayNeedHTTP2(failure) ? explains(request.url.origin) : nil
     }

@@ -1,14 +1,15 @@
 import CCurl
 
-/// What the easy handles of one loop share: TLS sessions, so that a new connection to a known server
-/// resumes one, and what was read of cookie files.
+/// The TLS sessions and the contents of cookie files that the easy handles of one loop share.
 ///
-/// libcurl 7.88 keeps TLS sessions with each easy handle otherwise; resolved names and connections are
-/// the multi handle's. Cookies are no part of it: each download has its own (`CookieMemory`), and each
-/// handle begins with those that it may need. Lives on the loop thread, hence without locks.
+/// With a shared session, a new connection to a known server resumes TLS; without a share, libcurl
+/// 7.88 keeps the sessions in each easy handle. The multi handle already shares resolved names and
+/// connections. The cookies in use are not shared: each download has a `CookieMemory`, and each
+/// handle starts with the cookies that its request may need. This class is used on the loop thread
+/// only, and needs no locks.
 final class CURLShare {
     private let share: UnsafeMutableRawPointer
-    /// The cookies of files, by path; each is read once.
+    /// The cookies of each file, by path; a file is read once.
     private var files: [String: CookieLines] = [:]
 
     init() {
@@ -17,26 +18,32 @@ final class CURLShare {
         _ = segget_curl_share_setopt_data(share, CURL_LOCK_DATA_SSL_SESSION)
     }
 
-    // Refused while a handle uses it; each is gone before, on this thread.
+    // libcurl refuses this while a handle uses the share. All handles were freed before, on this
+    // thread.
     deinit { curl_share_cleanup(share) }
 
-    /// Has a handle take part, with the cookies that its request may need.
+    /// Attaches the share to a handle, and adds the cookies that its request may need.
     ///
-    /// - Returns: These cookies; `nil` where it takes and sends none but those given as text.
+    /// - Returns: These cookies; `nil` if libcurl's cookie engine is off for this handle. It then
+    ///   sends only the cookies of `CURLOPT_COOKIE`.
     func attach(_ handle: CURL, for request: TransferRequest) -> [String]? {
         _ = segget_curl_setopt_pointer(handle, CURLOPT_SHARE, share)
         let access = request.connecting.access
         guard access.keepsCookies || access.cookieFile != nil else { return nil }
         let cookies = request.connecting.memory.cookies.lines(
             for: request.url, file: file(access.cookieFile))
-        // An empty name has libcurl take and send cookies (CURLOPT_COOKIEFILE).
+        // An empty file name turns on the cookie engine (CURLOPT_COOKIEFILE).
         _ = segget_curl_setopt_string(handle, CURLOPT_COOKIEFILE, "")
         for line in cookies { _ = segget_curl_setopt_string(handle, CURLOPT_COOKIELIST, line) }
         return cookies
     }
 
-    /// Keeps the cookies that the head of a reply has set, when libcurl has parsed it; `before` is what
-    /// `attach` returned.
+    /// Stores the cookies that a response has set.
+    ///
+    /// - Parameters:
+    ///   - handle: The handle, after libcurl has parsed the whole head.
+    ///   - request: The request.
+    ///   - before: The cookies that `attach` returned.
     func keepCookies(of handle: CURL, _ request: TransferRequest, before: [String]) {
         let access = request.connecting.access
         var header: UnsafeMutablePointer<curl_header>?
@@ -48,7 +55,7 @@ final class CURLShare {
             before, now: Self.cookies(of: handle), from: request.url, file: file(access.cookieFile))
     }
 
-    /// The cookies of a file in Netscape's format; none of a file that cannot be read.
+    /// Returns the cookies of a file in Netscape's format; none if the file cannot be read.
     private func file(_ path: String?) -> CookieLines {
         guard let path else { return CookieLines() }
         if let known = files[path] { return known }
@@ -57,7 +64,7 @@ final class CURLShare {
         return cookies
     }
 
-    /// All cookies of a handle, as lines of Netscape's format (`CURLINFO_COOKIELIST`).
+    /// Returns all cookies of a handle, as lines in Netscape's format (`CURLINFO_COOKIELIST`).
     static func cookies(of handle: CURL) -> [String] {
         var list: UnsafeMutablePointer<curl_slist>?
         segget_curl_getinfo_list(handle, CURLINFO_COOKIELIST, &list)
@@ -65,7 +72,7 @@ final class CURLShare {
         var lines: [String] = []
         var item = list
         while let line = item?.pointee {
-            // One that is no UTF-8 cannot be kept as it is.
+            // A String cannot store a cookie that is not valid UTF-8.
             if let text = line.data.flatMap({ String(validatingCString: $0) }) {
                 lines.append(text)
             }

@@ -1,12 +1,13 @@
 import CCurl
 
-/// What the libcurl that this process runs with says of itself.
+/// The version and the features of the loaded libcurl.
 package enum CURLVersion {
-    /// Its version, and those of the libraries that it uses, such as `libcurl/7.88.1 OpenSSL/3.0.15 zlib/1.2.13`
-    /// (curl_version(3)).
+    /// The versions of libcurl and of the libraries that it uses (curl_version(3)).
+    ///
+    /// For example `libcurl/7.88.1 OpenSSL/3.0.15 zlib/1.2.13`.
     package static var text: String { String(cString: curl_version()) }
 
-    /// Those of HTTP's protocols that it speaks, by the schemes of their URLs; segget uses no others.
+    /// The URL schemes that libcurl supports, of `http` and `https`; segget uses no others.
     package static var protocols: [String] {
         var protocols: [String] = []
         var next = curl_version_info(segget_curl_version_now)?.pointee.protocols
@@ -17,7 +18,8 @@ package enum CURLVersion {
         return protocols.filter { ["http", "https"].contains($0) }.sorted()
     }
 
-    /// Those of its features that segget can use, by the names that `curl -V` has for them (curl_version_info(3)).
+    /// The features of libcurl that segget can use, named as in the output of `curl -V`
+    /// (curl_version_info(3)).
     package static var features: [String] {
         guard let features = curl_version_info(segget_curl_version_now)?.pointee.features else {
             return []

@@ -1,9 +1,9 @@
 import CCurl
 
 extension CookieLines {
-    /// The cookies of a file in Netscape's format; none of a file that cannot be read.
+    /// Reads the cookies of a file in Netscape's format; none if the file cannot be read.
     ///
-    /// Blocks.
+    /// Blocks while it reads.
     init(file path: String) {
         self.init()
         guard let handle = curl_easy_init() else { return }
@@ -15,15 +15,16 @@ extension CookieLines {
 }
 
 extension CookieJars {
-    /// The cookies of downloads that have these options, those of ``AccessOptions/cookieFile`` included, as
-    /// curl's `--cookie-jar` has them.
+    /// Returns the cookies of downloads with these options, in the format of curl's `--cookie-jar`.
     ///
-    /// Those of mirrors, and of servers behind a redirect from https to http, are left out. Blocks.
+    /// The result includes the cookies of ``AccessOptions/cookieFile``. It excludes cookies of
+    /// mirrors, and of servers behind a redirect from https to http. The call blocks while it reads
+    /// the file.
     ///
     /// - Parameters:
     ///   - options: The options of the downloads.
-    ///   - url: The URL, for the user in it; `nil` for none.
-    /// - Returns: A file in Netscape's format.
+    ///   - url: The URL, because its user name selects the cookies; `nil` for none.
+    /// - Returns: The content of a file in Netscape's format.
     package func netscapeFile(_ options: DownloadOptions, url: String?) -> String {
         let given = options.access.cookieFile.map(CookieLines.init(file:)) ?? CookieLines()
         let lines = cookies(of: options, url.flatMap { WebURL($0) }).allLines(file: given)
@@ -35,7 +36,7 @@ extension CookieJars {
         # Written by segget with cookies of servers; whoever has them may be logged in.
         """
 
-    /// The lines as libcurl reads them: each cookie once, and none whose time is over.
+    /// Returns the lines without duplicate and expired cookies, as libcurl reads them.
     private static func settled(_ lines: [String]) -> [String] {
         guard let handle = curl_easy_init() else { return [] }
         defer { curl_easy_cleanup(handle) }

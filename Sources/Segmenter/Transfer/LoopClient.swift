@@ -1,31 +1,34 @@
-/// What has the loop call it for as long as it has something under way, such as what fetches a file.
+/// An object that the loop calls while it has active requests, such as the fetch of a file.
 ///
-/// The loop knows its clients by their numbers, and nothing else of them.
+/// The loop refers to its clients by number, and knows nothing else about them.
 protocol LoopClient: AnyObject {
-    /// Called in each turn of the loop, when all that has ended was reported.
+    /// Handles a turn of the loop, after the results of all ended transfers were reported.
     func turn()
-    /// Called about every 100 ms.
+    /// Handles a tick, about every 100 ms; `now` is the monotonic time in seconds.
     func tick(_ now: Double)
-    /// Stops in order: the loop is about to end.
+    /// Stops all work in an orderly way, because the loop is about to end.
     func cancel()
-    /// Whether it wants to know what the kernel says of the connections (`SocketWatch`).
+    /// Whether the client needs the kernel's statistics of connections (`SocketWatch`).
     var watchesConnections: Bool { get }
 }
 
-/// What lives on the loop's thread as long as the loop does, one for all clients, such as a book of
-/// what is known of servers.
+/// An object that exists on the loop thread as long as the loop, shared by all clients.
+///
+/// An example is the book of known facts about servers.
 protocol LoopResident: AnyObject, SendableMetatype {
-    /// Moves in before the first transfer starts; those that moved in before can be asked for.
+    /// Creates the resident before the first transfer starts; `worker` already has earlier ones.
     init(_ worker: Worker)
-    /// Called in each turn of the loop, when all that has ended was reported; may start transfers.
+    /// Handles a turn of the loop, after the results of all ended transfers were reported.
+    ///
+    /// The resident may start transfers.
     func turn()
-    /// When its next turn is due at the latest; infinity when nothing is.
+    /// The monotonic time in seconds by which the next turn is due; infinity if none is.
     var due: Double { get }
-    /// Whether nothing waits for it.
+    /// Whether the resident has no pending work.
     var isIdle: Bool { get }
-    /// A transfer is about to leave the loop, whatever the reason.
+    /// Handles a transfer that is about to be removed from the loop, for any reason.
     func left(_ transfer: Transfer)
-    /// Gives up what waits: the loop is about to end.
+    /// Cancels pending work, because the loop is about to end.
     func cancel()
 }
 

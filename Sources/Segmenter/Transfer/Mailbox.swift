@@ -1,7 +1,7 @@
 import Assembler
 import CCurl
 
-/// What other threads have the loop thread do, in the order in which they send it.
+/// The queue of messages that other threads send to the loop thread, which runs them in order.
 ///
 /// May be used from any thread.
 final class Mailbox: Sendable {
@@ -9,23 +9,23 @@ final class Mailbox: Sendable {
 
     private struct State {
         var messages: [Message] = []
-        /// The multi handle as a number, while it may be woken.
+        /// The address of the multi handle; `nil` after `close`, when it must not be woken.
         var multi: UInt?
     }
 
     private let state: Monitor<State>
 
-    /// Takes messages for the loop that polls a multi handle.
+    /// Creates the mailbox of the loop that polls `multi`.
     init(multi: CURLM) { state = Monitor(State(multi: UInt(bitPattern: multi))) }
 
-    /// Has `message` run on the loop thread, after what was sent before it.
+    /// Queues `message` to run on the loop thread after all earlier messages.
     ///
-    /// - Returns: Whether it will be run: not after `close`.
+    /// - Returns: Whether the message will run; `false` after `close`.
     @discardableResult
     func send(_ message: @escaping Message) -> Bool {
         state.withLock { state in
             guard let multi = state.multi.flatMap({ CURLM(bitPattern: $0) }) else { return false }
-            // The loop takes all that there are: who finds others there need not wake it again.
+            // The loop takes all messages together, and is already woken if there are others.
             let isFirst = state.messages.isEmpty
             state.messages.append(message)
             if isFirst { curl_multi_wakeup(multi) }
@@ -33,7 +33,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes the messages that have come.
+    /// Removes and returns the waiting messages.
     func take() -> [Message] {
         state.withLock { state in
             defer { state.messages = [] }
@@ -41,7 +41,9 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes the last messages: from here on none is accepted, and nobody wakes the handle any more.
+    /// Removes and returns the waiting messages, and refuses all later ones.
+    ///
+    /// The multi handle is not woken after this call.
     func close() -> [Message] {
         state.withLock { state in
             state.multi = nil

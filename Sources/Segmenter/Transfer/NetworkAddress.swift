@@ -1,13 +1,13 @@
 import CCurl
 import Glibc
 
-/// An address of IPv4 (4 bytes) or IPv6 (16 bytes).
+/// An IPv4 address (4 bytes) or IPv6 address (16 bytes).
 struct NetworkAddress: Sendable, Hashable {
     private let bytes: [UInt8]
 
-    /// Reads the text of an address.
+    /// Parses the text of an address.
     ///
-    /// - Returns: `nil` for any other text, and for an address with a zone.
+    /// - Returns: `nil` if the text is not an address, or an address with a zone.
     init?(_ text: String) {
         var (ipv4, ipv6) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, text, &ipv4) == 1 {
@@ -19,9 +19,9 @@ struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// Takes the address that libcurl is about to connect to.
+    /// Converts the address that libcurl is about to connect to.
     ///
-    /// - Returns: `nil` for one that is of neither family.
+    /// - Returns: `nil` if the family is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<curl_sockaddr>) {
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
         let start = UnsafeRawPointer(address) + offset
@@ -36,7 +36,7 @@ struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// The address in its usual form.
+    /// The address in text form, as inet_ntop(3) writes it.
     var text: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(
@@ -46,12 +46,14 @@ struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether it is this machine's, one of a network that is not the internet, or nobody's own (multicast,
-    /// broadcast); of an address of IPv6 that stands for one of IPv4, whether that is.
+    /// Whether the address is not a unicast address of the internet.
+    ///
+    /// That is the case for loopback, private, link-local, multicast, broadcast and reserved
+    /// addresses. If an IPv6 address contains an IPv4 address, the IPv4 address decides.
     var isPrivate: Bool {
         guard bytes.count == 16 else { return Self.isPrivate(bytes[...]) }
         func begins(_ prefix: UInt8...) -> Bool { bytes.starts(with: prefix) }
-        // IPv4-compatible (`::` and `::1` too), IPv4-mapped (RFC 4291 §2.5.5), NAT64 (RFC 6052).
+        // IPv4-compatible, with `::` and `::1`; IPv4-mapped (RFC 4291 §2.5.5); NAT64 (RFC 6052).
         if begins(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
             || begins(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff)
             || begins(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -60,7 +62,7 @@ struct NetworkAddress: Sendable, Hashable {
         }
         // 6to4 (RFC 3056).
         if begins(0x20, 0x02) { return Self.isPrivate(bytes[2..<6]) }
-        // NAT64 of a network's own (RFC 8215).
+        // Local-use NAT64 (RFC 8215).
         if begins(0, 0x64, 0xff, 0x9b, 0, 1) { return true }
         switch (bytes[0], bytes[1]) {
         // Unique local (RFC 4193), link-local, site-local (RFC 3879), multicast.
@@ -69,12 +71,12 @@ struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the four bytes of an address of IPv4 are such a one (RFC 6890).
+    /// Returns whether the four bytes are a private IPv4 address (RFC 6890).
     private static func isPrivate(_ ipv4: ArraySlice<UInt8>) -> Bool {
         switch (ipv4[ipv4.startIndex], ipv4[ipv4.startIndex + 1]) {
-        // This network, RFC 1918, loopback.
+        // "This network", RFC 1918, loopback.
         case (0, _), (10, _), (127, _): true
-        // Shared by customers of a provider (RFC 6598).
+        // Shared address space of carrier-grade NAT (RFC 6598).
         case (100, 64...127): true
         // Link-local, RFC 1918.
         case (169, 254), (172, 16...31), (192, 168): true
@@ -85,14 +87,13 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// Judges the addresses that one transfer connects to, where it must not reach private ones.
+/// Checks the addresses of one transfer that must not reach private ones.
 struct AddressGuard {
-    /// The private address that was refused; `nil` where there was none, or where another one that is not private
-    /// was tried, too.
+    /// The refused private address; `nil` if there was none, or if a public address was also tried.
     private(set) var denied: String?
     private var hasPublic = false
 
-    /// Whether an address may be connected to, or written to; one that cannot be read may not.
+    /// Returns whether the transfer may use an address; `nil`, for an unreadable one, is refused.
     mutating func allows(_ address: NetworkAddress?) -> Bool {
         if let address, !address.isPrivate {
             (denied, hasPublic) = (nil, true)
@@ -102,7 +103,9 @@ struct AddressGuard {
         return false
     }
 
-    /// Whether a request may go out on a connection that may be older, to the address of this text.
+    /// Returns whether a request may be sent to the address in `text`.
+    ///
+    /// The connection may be a reused one, whose address was not checked when it was opened.
     mutating func allowsRequest(to text: String) -> Bool {
         hasPublic = false
         return allows(NetworkAddress(text))

@@ -1,26 +1,26 @@
 import Assembler
 
-/// The session's limit of rate, as the loop keeps it.
+/// The rate limits of a session and of its downloads, and the distribution of shares.
 ///
-/// Lives on the loop thread.
+/// Used on the loop thread only.
 struct Pacing {
     /// Seconds between two distributions of shares.
     static let interval = 0.02
 
-    /// The limit in force.
+    /// The current limit of the session.
     private(set) var limit = RateLimit(nil)
-    /// When shares are due, in seconds; infinity without a limit.
+    /// The monotonic time in seconds of the next distribution; infinity without a limit.
     private(set) var nextTurn = Double.infinity
     private var bucket: TokenBucket?
-    /// Of the downloads that have a limit of their own, by their number.
+    /// The buckets of the downloads that have a separate limit, by owner.
     private var buckets: [Int: TokenBucket] = [:]
     private var meter = RateMeter()
-    /// Bytes of transfers that are over.
+    /// The number of bytes that ended transfers received.
     private var ended: Int64 = 0
-    /// Speed of all transfers over the last five seconds, in bytes per second.
+    /// The rate of all transfers over the last five seconds, in bytes per second.
     private(set) var measured = 0.0
 
-    /// Puts another limit in force.
+    /// Replaces the limit of the session; `now` is the monotonic time in seconds.
     mutating func change(to limit: RateLimit, now: Double) {
         self.limit = limit
         if let rate = limit.bytesPerSecond {
@@ -32,7 +32,12 @@ struct Pacing {
         schedule(now)
     }
 
-    /// Limits one download, or ends its limit; `rate` is in bytes per second.
+    /// Sets or removes the limit of one download.
+    ///
+    /// - Parameters:
+    ///   - owner: The number of the download.
+    ///   - rate: The limit in bytes per second; `nil` to remove it.
+    ///   - now: The monotonic time in seconds.
     mutating func limit(_ owner: Int, to rate: Double?, now: Double) {
         let rate = RateLimit(rate).bytesPerSecond
         guard rate != nil || buckets[owner] != nil else { return }
@@ -40,22 +45,22 @@ struct Pacing {
         schedule(now)
     }
 
-    /// Whether the transfers of a download take their bodies in shares.
+    /// Returns whether a rate limit applies to the transfers of a download.
     func isLimited(_ owner: Int) -> Bool { bucket != nil || buckets[owner] != nil }
 
     private mutating func schedule(_ now: Double) {
         nextTurn = bucket == nil && buckets.isEmpty ? .infinity : min(nextTurn, now + Self.interval)
     }
 
-    /// A transfer is over: what it had left of its share is another's.
+    /// Counts the bytes of an ended transfer, and returns its unused share to the buckets.
     mutating func retire(_ transfer: Transfer) {
         ended += transfer.received
         _ = settle(transfer)
     }
 
-    /// Puts back what a transfer has left of its share.
+    /// Returns the unused share of a transfer to the buckets.
     ///
-    /// - Returns: Bytes that it took.
+    /// - Returns: The number of bytes that the transfer used of its share.
     private mutating func settle(_ transfer: Transfer) -> Int64 {
         let (used, left) = transfer.pace.settle()
         bucket?.giveBack(left)
@@ -63,23 +68,24 @@ struct Pacing {
         return used
     }
 
-    /// Measures the speed.
+    /// Updates `measured`; called in each tick.
     mutating func measure(_ transfers: some Sequence<Transfer>, now: Double) {
         let bytes = transfers.reduce(ended) { $0 + $1.received }
         measured = meter.rate(bytes: bytes, now: now)
     }
 
-    /// Distributes what has gathered.
+    /// Distributes the bytes that are available under the limits.
     ///
-    /// Whoever waits gets an equal share; whoever does not, twice what it took of the last one, so
-    /// that a connection that its server holds back keeps nothing from others. What nobody asks for
-    /// is lent to all until the next turn, so that a limit that is not reached is not felt.
+    /// Transfers that wait for bytes get equal shares. Any other transfer gets at most twice the
+    /// bytes that it used of its last share. A slow server thus reserves no bytes that others could
+    /// use. Unclaimed bytes are lent to all transfers until the next distribution, so that a limit
+    /// that is not reached slows down no transfer.
     ///
-    /// - Returns: The transfers to be resumed.
+    /// - Returns: The transfers to resume.
     mutating func distribute(_ transfers: some Sequence<Transfer>, now: Double) -> [Transfer] {
         guard bucket != nil || !buckets.isEmpty else { return [] }
         nextTurn = now + Self.interval
-        // Who waits longest comes first, when there are fewer bytes than transfers.
+        // If there are fewer bytes than transfers, those that wait longest are served first.
         let paced = transfers.filter { $0.isWriting && $0.pace.isOn }.sorted {
             ($0.pace.servedAt, $0.id) < ($1.pace.servedAt, $1.id)
         }
@@ -102,11 +108,11 @@ struct Pacing {
 }
 
 extension Worker {
-    /// Limits the rate of all transfers together, now and from now on.
+    /// Sets the rate limit of all current and future transfers together.
     func limitRate(_ limit: RateLimit) {
         let now = monotonicSeconds()
         let isLimited = limit.bytesPerSecond != nil
-        // Shares of the old rate are void, also for whoever waits.
+        // Shares of the old rate are void, including those of waiting transfers.
         pacing.change(to: limit, now: now)
         for transfer in transfers.values {
             if isLimited || pacing.isLimited(transfer.owner) {
@@ -118,7 +124,7 @@ extension Worker {
         }
     }
 
-    /// Gives out shares when they are due.
+    /// Distributes shares if that is due, and resumes the transfers that waited for them.
     func pace(_ now: Double) {
         guard now >= pacing.nextTurn else { return }
         for transfer in pacing.distribute(transfers.values, now: now) { goOn(transfer) }

@@ -1,15 +1,20 @@
 import Assembler
 
-/// Owns a reply whose body waits on the wire: the transfer is dropped when its owner ends.
+/// The owner of a response whose body is paused.
+///
+/// When the owner is deinitialized, the transfer is dropped and its connection closed.
 ///
 /// May be used from any thread.
 final class PausedReply: Sendable {
-    /// The number of the transfer; `nil` when somebody else has it.
+    /// The number of the transfer; `nil` once it has been taken.
     private let transfer: Monitor<Int?>
     private let drop: @Sendable (Int) -> Void
 
-    /// Becomes the owner of a transfer, which `drop` is called with, on any thread, should it come to
-    /// nothing.
+    /// Becomes the owner of a transfer.
+    ///
+    /// - Parameters:
+    ///   - transfer: The number of the transfer.
+    ///   - drop: Called with the number, on any thread, if the transfer is never taken.
     init(_ transfer: Int, drop: @escaping @Sendable (Int) -> Void) {
         self.transfer = Monitor(transfer)
         self.drop = drop
@@ -17,9 +22,9 @@ final class PausedReply: Sendable {
 
     deinit { if let transfer = take() { drop(transfer) } }
 
-    /// Takes the transfer away: whoever calls goes on with it, or drops it.
+    /// Hands the transfer to the caller, which has to resume or drop it.
     ///
-    /// - Returns: Its number; `nil` when it was taken before.
+    /// - Returns: The number of the transfer; `nil` if it was taken before.
     func take() -> Int? {
         transfer.withLock { transfer in
             defer { transfer = nil }
@@ -27,8 +32,8 @@ final class PausedReply: Sendable {
         }
     }
 
-    /// Makes another owner of the transfer: whoever still holds this one holds nothing.
+    /// Moves the transfer to a new owner; this one then owns nothing.
     ///
-    /// - Returns: The other owner; `nil` when the transfer was taken before.
+    /// - Returns: The new owner; `nil` if the transfer was taken before.
     func handOn() -> PausedReply? { take().map { PausedReply($0, drop: drop) } }
 }

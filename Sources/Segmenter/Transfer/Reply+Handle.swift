@@ -2,11 +2,11 @@ import CCurl
 import Glibc
 
 extension Reply {
-    /// Takes the fields that segget looks at from the final head that a handle has received.
+    /// Reads the status code and the fields that segget uses from the head that a handle received.
     init(status: Int, readFrom handle: CURL) {
         self.init(status: status)
-        // libcurl counts the lines of a field for each of them: of many lines, those that matter are
-        // cheaper to ask for.
+        // For each header that it returns, libcurl counts the headers of that name. If there are
+        // many lines, requesting the few needed fields by name is cheaper.
         if !readAll(from: handle) { for name in Reply.fieldNames { read(name, from: handle) } }
         if self["retry-after"] != nil {
             retryAfter = wait(now: Int64(time(nil)), time: secondsSince1970(httpDate:))
@@ -16,17 +16,18 @@ extension Reply {
         }
     }
 
-    /// Lines of a head up to which all of them are looked at.
+    /// The number of header lines at which `readAll` gives up.
     private static let fewLines = 64
-    /// Lines of one field that are read.
+    /// The maximum number of lines to read of one field.
     private static let mostValues = 16
 
-    /// Takes the fields from a head of few lines.
+    /// Reads the fields of a head that has fewer than `fewLines` lines.
     ///
-    /// - Returns: Whether that was all.
+    /// - Returns: Whether the head was read to its end.
     private mutating func readAll(from handle: CURL) -> Bool {
         var last: UnsafeMutablePointer<curl_header>?
-        // libcurl 7.88 loses its place among the lines when it is asked for one of them.
+        // In libcurl 7.88, curl_easy_header(3) would disturb the iteration, so that repeated fields
+        // are read after it.
         var repeated: [String] = []
         for _ in 0..<Self.fewLines {
             last = curl_easy_nextheader(handle, segget_curl_headers_of_reply, -1, last)
@@ -48,7 +49,7 @@ extension Reply {
         return false
     }
 
-    /// Takes all lines of one field.
+    /// Reads one field, and joins its values with commas.
     private mutating func read(_ name: String, from handle: CURL) {
         var values: [String] = []
         var header: UnsafeMutablePointer<curl_header>?
@@ -64,14 +65,16 @@ extension Reply {
         if !values.isEmpty { fields[name] = values.joined(separator: ", ") }
     }
 
-    /// A value; `nil` for one that is empty: of that libcurl 7.88 leaves a carriage return.
+    /// Returns a field's value; `nil` if it is empty.
+    ///
+    /// libcurl 7.88 returns a carriage return as the value of an empty field.
     private static func text(_ value: UnsafePointer<CChar>?, of name: String) -> String? {
         let read = name == "location" ? locationText : headerText
         guard let text = value.map(read), !text.allSatisfy(\.isWhitespace) else { return nil }
         return text
     }
 
-    /// Whether digest is the only scheme that was offered of those that segget knows.
+    /// Returns whether the server or proxy offered digest authentication, but not basic.
     static func asksForDigest(_ handle: CURL, proxy: Bool) -> Bool {
         var offered = 0
         segget_curl_getinfo_long(

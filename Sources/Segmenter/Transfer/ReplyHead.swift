@@ -1,38 +1,39 @@
-/// What has come of the heads of the replies to one request.
+/// The state of receiving the response heads of one request.
 struct ReplyHead {
-    /// The most that heads and trailers of one request may hold, in bytes and in lines: libcurl keeps
-    /// them all in memory, interim replies too.
+    /// The maximum size of all heads and trailers of one request, in bytes and in lines.
+    ///
+    /// libcurl keeps all of them in memory, including those of interim responses.
     private static let longest = (bytes: 256 << 10, lines: 4096)
 
     /// The head of the final response.
     private(set) var reply: Reply?
-    /// A 401 or 407 that libcurl may answer itself, with a second request on the same handle.
+    /// A 401 or 407 that libcurl may handle by a second request on the same handle.
     private(set) var challenge: Reply?
-    /// Header lines that have come, trailers included.
+    /// The number of bytes of all received header lines, including trailers.
     private var bytes = 0
     private var lines = 0
 
     /// Counts a header line.
     ///
-    /// - Returns: Whether the head is not too long yet.
+    /// - Returns: Whether the heads are still within the limit.
     mutating func count(_ length: Int) -> Bool {
         bytes += length
         lines += 1
         return bytes <= Self.longest.bytes && lines <= Self.longest.lines
     }
 
-    /// Takes the head of a response that is no interim one.
+    /// Records the head of a response that is not an interim one.
     ///
-    /// Digest authentication begins with a refusal (RFC 7616 §3.3). libcurl answers it after this call,
-    /// when it can; the body that it shows, or the end, shows that it cannot.
+    /// Digest authentication starts with a 401 or 407 (RFC 7616 §3.3). After this call, libcurl
+    /// sends a second request if it can. If it cannot, it delivers the body or ends the transfer.
     ///
-    /// - Returns: Whether it is the final one for certain.
+    /// - Returns: Whether this is certainly the head of the final response.
     mutating func take(_ head: Reply) -> Bool {
         challenge = [401, 407].contains(head.status) ? head : nil
         return challenge == nil
     }
 
-    /// A head has turned out to be that of the final response.
+    /// Records that `head` is the head of the final response.
     mutating func settle(on head: Reply) {
         challenge = nil
         reply = head
