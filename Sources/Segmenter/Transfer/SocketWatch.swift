@@ -1,24 +1,28 @@
 import CLinux
 import Glibc
 
-/// What the kernel says of the connections of a loop, all together.
+/// The kernel's statistics of all connections of a loop together.
 ///
-/// libcurl does not say which connection a transfer uses while it runs (`CURLINFO_ACTIVESOCKET` is
-/// -1 then), nor when one is closed: a descriptor that is no TCP socket any more is forgotten.
-/// Lives on the loop thread.
+/// libcurl does not report which connection an active transfer uses (`CURLINFO_ACTIVESOCKET` is -1
+/// then), nor when a connection is closed. A descriptor is therefore removed once it is no longer a
+/// TCP socket. Used on the loop thread only.
 final class SocketWatch {
     private var sockets: [Int32: segget_tcp_state] = [:]
-    /// Segments with data that have come since the loop began.
+    /// The number of TCP segments with data that were received since the loop started.
     private(set) var segments: Int64 = 0
-    /// Of these, the ones that came out of order: one before them was lost, or overtaken.
+    /// The number of these segments that arrived out of order.
+    ///
+    /// An earlier segment was then lost or delayed.
     private(set) var disordered: Int64 = 0
-    /// Shortest round trip of a connection that has one, in seconds, at the last look.
+    /// The shortest round trip of a connection, in seconds, at the last `look`; `nil` if unknown.
+    ///
+    /// Only connections that had received data since the previous `look` count.
     private(set) var roundTrip: Double?
 
-    /// Takes a socket that was just made.
+    /// Adds a new socket.
     func add(_ socket: Int32) { sockets[socket] = segget_tcp_state() }
 
-    /// Looks at all of them.
+    /// Reads the statistics of all connections.
     func look() {
         roundTrip = nil
         for (socket, old) in sockets {
@@ -28,7 +32,7 @@ final class SocketWatch {
                 continue
             }
             sockets[socket] = state
-            // The number may be that of a younger connection by now.
+            // The descriptor may belong to a newer connection, whose counters started at 0.
             let isSame = state.segments >= old.segments && state.disordered >= old.disordered
             segments += Int64(state.segments) - (isSame ? Int64(old.segments) : 0)
             disordered += Int64(state.disordered) - (isSame ? Int64(old.disordered) : 0)
@@ -37,8 +41,12 @@ final class SocketWatch {
         }
     }
 
-    /// The round trip of the connection from a port of this machine to an address, in seconds, smoothed, as the kernel
-    /// knows it from what was sent; `nil` where no socket is that connection's, or nothing is known.
+    /// Returns the smoothed round trip of sent data on one connection, in seconds.
+    ///
+    /// - Parameters:
+    ///   - port: The local port of the connection.
+    ///   - address: The remote address.
+    /// - Returns: The round trip; `nil` if there is no such connection, or its value is unknown.
     func roundTrip(from port: Int, to address: String) -> Double? {
         for socket in sockets.keys {
             var own: UInt16 = 0

@@ -1,35 +1,43 @@
-/// For how long nothing has come from a server that was to send something; looked at in each tick.
+/// Measures how long a server has sent nothing to a transfer; updated in each tick.
 ///
 /// All times are in seconds, on the monotonic clock.
 struct StallClock {
-    /// What a look sees of a transfer.
+    /// The state of a transfer at a tick.
     struct Look {
-        /// Bytes of its body that have come.
+        /// The number of received bytes of the body.
         var received: Int64
-        /// Whether the final head has come.
+        /// Whether the final head was received.
         var isAnswered: Bool
-        /// Whether its connection is made: until then a limit of libcurl's holds.
+        /// Whether the connection is made; before that, libcurl's connect timeout applies.
         var isConnected: Bool
-        /// Whether nobody asks for more: it waits for room, for its share, or to be gone on with.
+        /// Whether the transfer does not read from its connection.
+        ///
+        /// It is paused by its owner, by the window, or by a rate limit.
         var isIdle: Bool
     }
 
-    /// Seconds of the stall before this transfer began that count as its own, until something
-    /// comes.
+    /// The duration of a stall before this transfer started, in seconds.
+    ///
+    /// It counts as part of this transfer's stall until a byte of the body arrives.
     var before = 0.0
-    /// When the body last grew, or could not.
+    /// When a byte of the body last arrived, or none could arrive.
     private var lastActivity: Double
-    /// When anything last came, or nobody asked for more.
+    /// When the head or a byte of the body last arrived, or the transfer was idle.
     private var heard: Double
     private var received: Int64 = 0
     private var wasAnswered = false
 
     init(since now: Double) { (lastActivity, heard) = (now, now) }
 
-    /// Begins anew: it may be that nobody has asked for more.
+    /// Restarts the measurement when a paused transfer is resumed.
     mutating func restart(_ now: Double) { (lastActivity, heard) = (now, now) }
 
-    /// Notes what has happened since the last look; the loop stood still for `blocked` seconds of it.
+    /// Records the state of the transfer at a tick.
+    ///
+    /// - Parameters:
+    ///   - look: The state of the transfer.
+    ///   - now: The current time.
+    ///   - blocked: The time since the previous tick in which the loop did not run.
     mutating func note(_ look: Look, now: Double, blocked: Double) {
         lastActivity += blocked
         heard += blocked
@@ -40,12 +48,14 @@ struct StallClock {
         (received, wasAnswered) = (look.received, look.isAnswered)
     }
 
-    /// For how long no byte of the body has come, though it could have, that of earlier attempts included.
+    /// Returns the time without a byte of the body, including the stall of earlier attempts.
+    ///
+    /// Times in which no byte could arrive do not count.
     func ofBody(_ now: Double) -> Double { now - lastActivity + before }
 
-    /// The same of this transfer alone.
+    /// Returns the same time as `ofBody`, without earlier attempts.
     func ofOwnBody(_ now: Double) -> Double { now - lastActivity }
 
-    /// For how long nothing at all has come, the head included.
+    /// Returns the time in which neither the head nor a byte of the body arrived.
     func ofServer(_ now: Double) -> Double { now - heard }
 }

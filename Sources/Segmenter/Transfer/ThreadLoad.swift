@@ -1,14 +1,15 @@
 import Assembler
 
-/// Which part of its time a thread was busy, of late.
+/// The recent processor usage of a thread.
 struct ThreadLoad {
-    /// The part, 0…1.
+    /// The smoothed fraction of time in which the thread used a processor, from 0 to 1.
     private(set) var share = 0.0
-    /// Processor time at the last look, in seconds.
+    /// The thread's processor time at the last measurement, in seconds.
     private var busy = 0.0
+    /// The monotonic time of the last measurement, in seconds.
     private var lastLook = 0.0
 
-    /// Looks at the calling thread, about every 100 ms.
+    /// Measures the calling thread; called about every 100 ms.
     mutating func measure(now: Double) {
         let used = threadSeconds()
         let elapsed = now - lastLook

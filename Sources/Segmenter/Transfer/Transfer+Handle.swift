@@ -1,18 +1,19 @@
 import CCurl
 
-// What libcurl says of a transfer.
+// Facts about a transfer that libcurl provides (curl_easy_getinfo(3)).
 extension Transfer {
-    /// Whether the connection is made and the request is under way.
+    /// Whether the connection is made, so that the request can be sent.
     var isConnected: Bool { time(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
-    /// Whether the connection is not made yet, TLS left aside.
+    /// Whether the TCP connection is not made yet.
     var isConnecting: Bool { time(CURLINFO_CONNECT_TIME_T) == 0 && !isConnected }
 
-    /// Seconds until the request could go out: name, connection, TLS.
+    /// The time for name lookup, connection and TLS handshake, in seconds.
     var connectingSeconds: Double { Double(time(CURLINFO_PRETRANSFER_TIME_T)) * 1e-6 }
 
-    /// Seconds that it took to make the connection, without the name server and TLS; `nil` when it was
-    /// there already, or is not yet.
+    /// The time to connect in seconds, without name lookup and TLS handshake.
+    ///
+    /// The value is `nil` if the connection is reused or not made yet.
     var connectSeconds: Double? {
         var made = 0
         segget_curl_getinfo_long(handle, CURLINFO_NUM_CONNECTS, &made)
@@ -23,19 +24,21 @@ extension Transfer {
         return Double(connected - resolved) * 1e-6
     }
 
-    /// Seconds from when the request could go out to the first byte of the reply; `nil` before that.
+    /// The time to first byte: seconds from the request to the first byte of the response.
+    ///
+    /// The value is `nil` before that byte arrives.
     var waitedSeconds: Double? {
         let (sent, begun) = (time(CURLINFO_PRETRANSFER_TIME_T), time(CURLINFO_STARTTRANSFER_TIME_T))
         return sent > 0 && begun > sent ? Double(begun - sent) * 1e-6 : nil
     }
 
-    /// Whether others may share its connection.
+    /// Whether other transfers may share the connection.
     var isMultiplexed: Bool { request.mayMultiplex && isHTTP2 }
 
-    /// Whether the reply came over HTTP/2.
+    /// Whether the response was received over HTTP/2.
     var isHTTP2: Bool { versionNumber >= segget_curl_http_version_2 }
 
-    /// The version of HTTP that the reply came over, such as `1.1`; `nil` before it.
+    /// The HTTP version of the response, such as `1.1`; `nil` before the response.
     var httpVersion: String? {
         switch versionNumber {
         case segget_curl_http_version_1_0: "1.0"
@@ -46,21 +49,21 @@ extension Transfer {
         }
     }
 
-    /// The version of HTTP that the reply came over, as a number of libcurl's; 0 before it.
+    /// The HTTP version as a constant of libcurl (`CURL_HTTP_VERSION_…`); 0 before the response.
     private var versionNumber: Int {
         var version = 0
         segget_curl_getinfo_long(handle, CURLINFO_HTTP_VERSION, &version)
         return version
     }
 
-    /// The address that the connection leads to.
+    /// The remote address of the connection; `nil` before there is one.
     var address: String? {
         var text: UnsafePointer<CChar>?
         segget_curl_getinfo_string(handle, CURLINFO_PRIMARY_IP, &text)
         return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The port of this machine that the connection comes from; 0 as long as it is not made.
+    /// The local port of the connection; 0 before the connection is made.
     var ownPort: Int {
         var port = 0
         segget_curl_getinfo_long(handle, CURLINFO_LOCAL_PORT, &port)
@@ -73,33 +76,36 @@ extension Transfer {
         return Int(value)
     }
 
-    /// What a proxy answered when it was asked for a tunnel (RFC 9110 §9.3.6); 0 for nothing.
+    /// The status code of the proxy's response to `CONNECT` (RFC 9110 §9.3.6); 0 for no response.
     var connectStatus: Int {
         var status = 0
         segget_curl_getinfo_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
         return status
     }
 
-    /// Whether a SOCKS proxy refused the user, or to go without one (RFC 1928 §3, RFC 1929 §2).
+    /// Whether a SOCKS proxy refused the credentials, or access without credentials.
+    ///
+    /// RFC 1928 §3 and RFC 1929 §2 define these refusals.
     var isRefusedBySOCKS: Bool {
         var problem = 0
         segget_curl_getinfo_long(handle, CURLINFO_PROXY_ERROR, &problem)
         return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
     }
 
+    /// Returns libcurl's message for the failure of this transfer, without URLs.
     func message(for code: CURLcode) -> String {
         var text = String(cString: errorText)
-        // "Unsupported proxy scheme for 'URL'": with all that is in the URL.
+        // "Unsupported proxy scheme for 'URL'": the URL may contain credentials.
         if text.hasPrefix("Unsupported proxy") { text = String(text.prefix { $0 != "\'" }) + "URL" }
         if text.isEmpty { text = String(cString: curl_easy_strerror(code)) }
         var problem = 0
         segget_curl_getinfo_long(handle, CURLINFO_OS_ERRNO, &problem)
-        // Whether somebody has refused the connection, or nobody is there, libcurl does not say.
+        // libcurl's text does not distinguish a refused connection from an unreachable host.
         guard code == CURLE_COULDNT_CONNECT, problem > 0 else { return text }
         return text + TransferFailure.named(Int32(problem))
     }
 
-    /// The owner of an easy handle.
+    /// Returns the transfer to which an easy handle belongs.
     static func owner(of handle: CURL) -> Transfer? {
         var context: UnsafeMutableRawPointer?
         segget_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)

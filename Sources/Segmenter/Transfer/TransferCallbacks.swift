@@ -1,10 +1,10 @@
 import CCurl
 import Glibc
 
-// What libcurl calls from within curl_multi_perform(3), on the loop thread. Free functions: a closure
-// written inside isolated code would trap there.
+// The callbacks that libcurl calls from curl_multi_perform(3), on the loop thread. They are free
+// functions, because a closure in actor-isolated code would trap on this thread.
 
-/// Takes a piece of a body for its transfer (`CURLOPT_WRITEFUNCTION`).
+/// Passes a piece of a body to its transfer (`CURLOPT_WRITEFUNCTION`).
 func transferBodyCallback(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -15,7 +15,7 @@ func transferBodyCallback(
     }
 }
 
-/// Takes a line of a head for its transfer (`CURLOPT_HEADERFUNCTION`).
+/// Passes a header line to its transfer (`CURLOPT_HEADERFUNCTION`).
 func transferHeadCallback(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -27,7 +27,7 @@ func transferHeadCallback(
     return isWelcome ? size * count : 0
 }
 
-/// Makes the socket for an address that the transfer may connect to (`CURLOPT_OPENSOCKETFUNCTION`).
+/// Creates a socket, if the transfer may connect to the address (`CURLOPT_OPENSOCKETFUNCTION`).
 func openSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
@@ -41,8 +41,9 @@ func openSocketCallback(
     return socket(address.pointee.family, kind, address.pointee.protocol)
 }
 
-/// Lets a request go out to an address that the transfer may write to (`CURLOPT_PREREQFUNCTION`): the connection may
-/// be one that a transfer has made that may connect to any.
+/// Refuses a request if the transfer may not use its remote address (`CURLOPT_PREREQFUNCTION`).
+///
+/// The connection may be one that another transfer, without such a restriction, has made.
 func requestCallback(
     _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
     _ ownAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ ownPort: Int32
@@ -54,7 +55,7 @@ func requestCallback(
     return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Notes a new socket (`CURLOPT_SOCKOPTFUNCTION`).
+/// Adds a new socket to the statistics (`CURLOPT_SOCKOPTFUNCTION`).
 func newSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ purpose: curlsocktype
 ) -> Int32 {

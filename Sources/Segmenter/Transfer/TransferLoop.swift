@@ -1,27 +1,27 @@
-// Transfer: one request after the other on libcurl, all of them on one thread. It knows libcurl,
-// buffers and time; it never knows a fetch, a batch or how many requests a server serves. Those who
-// want something of it are its clients (`LoopClient`).
+// Transfer: HTTP requests on libcurl, all on one thread. This folder knows libcurl, buffers and
+// time. It never knows a fetch, a batch, or how many requests a server serves. Its users implement
+// the protocol `LoopClient`.
 
 import Assembler
 import CCurl
 
-/// The door to the loop thread: messages go in, replies come out by continuations.
+/// The interface to the loop thread: callers send messages and await the answers.
 final class TransferLoop: Sendable {
-    /// Which dates and tags its servers have sent.
+    /// The validators that servers have sent in this session.
     let validators = ValidatorBook()
     private let mailbox: Mailbox
     private let thread: Monitor<OwnedThread?>
 
     /// Starts the thread.
     ///
-    /// - Parameter residents: What lives on it as long as it runs, in the order of moving in.
+    /// - Parameter residents: The types of the residents of the thread, in the order of creation.
     init(residents: [any LoopResident.Type]) {
         let code = curl_global_init(segget_curl_global_default)
         precondition(code == CURLE_OK, "curl_global_init failed")
         guard let multi = curl_multi_init() else { preconditionFailure("out of memory") }
-        // Idle connections are kept however the number of handles goes up and down.
+        // By default, libcurl adjusts the number of idle connections to that of the handles.
         segget_curl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 128)
-        // Only requests for small files ask for HTTP/2.
+        // Only requests for small files use multiplexing over HTTP/2.
         segget_curl_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         let mailbox = Mailbox(multi: multi)
         self.mailbox = mailbox
@@ -31,7 +31,7 @@ final class TransferLoop: Sendable {
                 guard let multi = CURLM(bitPattern: address) else { return }
                 let worker = Worker(multi: multi, mailbox: mailbox, residents: residents)
                 worker.run()
-                // What was taken before is answered: somebody may be waiting.
+                // Messages accepted before are run, because a caller may await the answer.
                 for message in mailbox.close() { message(worker) }
                 worker.close()
                 curl_multi_cleanup(multi)
@@ -43,15 +43,18 @@ final class TransferLoop: Sendable {
         thread.withLock { $0 }?.detach()
     }
 
-    /// Runs `body` on the loop thread, after what was sent before it.
+    /// Queues `body` to run on the loop thread after all earlier messages.
     ///
-    /// - Returns: Whether it will be run: not after `shutdown`.
+    /// - Returns: Whether `body` will run; `false` after `shutdown`.
     @discardableResult
     func perform(_ body: @escaping Mailbox.Message) -> Bool { mailbox.send(body) }
 
-    /// Asks something on the loop thread, after what was sent before it.
+    /// Runs `question` on the loop thread after all earlier messages, and awaits its answer.
     ///
-    /// - Returns: The answer; `otherwise` after `shutdown`.
+    /// - Parameters:
+    ///   - otherwise: The value to return after `shutdown`.
+    ///   - question: Computes the answer on the loop thread.
+    /// - Returns: The answer.
     func ask<Value: Sendable>(
         otherwise: Value, _ question: @escaping @Sendable (Worker) -> Value
     ) async -> Value {
@@ -61,16 +64,18 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Has something begin on the loop thread, and waits for its end.
+    /// Starts an operation on the loop thread, and awaits its result.
     ///
-    /// It begins even when the task was cancelled before, and is cancelled then at once: what it has been given
-    /// (bytes that have come, a reply that waits) it may have to put away.
+    /// If the task is already cancelled, the operation starts nevertheless and is cancelled
+    /// immediately, because it may have to clean up the received bytes or a paused response.
     ///
     /// - Parameters:
-    ///   - otherwise: The answer when it does not begin: after `shutdown`.
-    ///   - begin: Begins it, with what to answer once; returns the number that `cancel` is called with.
-    ///   - cancel: Has it end and answer soon, when the task is cancelled; on the loop thread.
-    /// - Returns: The answer.
+    ///   - otherwise: The value to return after `shutdown`, when the operation cannot start.
+    ///   - begin: Starts the operation, which has to resume the `Answer` exactly once. Returns the
+    ///     number for `cancel`; `nil` if the operation cannot be cancelled.
+    ///   - cancel: Called on the loop thread when the task is cancelled; the operation then has to
+    ///     end and answer soon.
+    /// - Returns: The result.
     func wait<Value: Sendable>(
         otherwise: Value, begin: @escaping @Sendable (Worker, Answer<Value>) -> Int?,
         cancel: @escaping @Sendable (Worker, Int) -> Void
@@ -96,9 +101,7 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Ends the loop thread and waits for its end.
-    ///
-    /// What is under way is cancelled.
+    /// Cancels all active transfers, ends the loop thread, and waits until it has ended.
     func shutdown() {
         perform { $0.stop() }
         let thread = thread.withLock { thread in
