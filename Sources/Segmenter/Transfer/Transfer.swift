@@ -3,20 +3,23 @@ import CCurl
 
 /// One request on one easy handle, with its callbacks.
 ///
-/// Lives on the loop thread.
+/// Used on the loop thread only.
 final class Transfer {
-    /// What to do with a body, decided when its head is complete.
+    /// The treatment of a body, decided when the head is complete.
     enum Verdict {
-        /// Write it, up to the given offset in the file; the reply itself ends at `replyEnd`.
+        /// Write the body up to the offset `limit` in the file.
+        ///
+        /// The response ends at the offset `replyEnd`; `Int64.max` if that is unknown.
         case write(ExtentWriter, limit: Int64, replyEnd: Int64)
-        /// Let it wait on the wire until `resume` is called.
+        /// Pause the transfer until `resume` is called.
         case pause
-        /// Keep it in memory, so many bytes; without `length`, until the end if that comes before
-        /// `most` bytes, and else let the rest wait.
+        /// Keep the body in memory; pause the transfer before it exceeds `most` bytes.
+        ///
+        /// The length of the body is `length` bytes; `nil` if it is unknown.
         case collect(length: Int64?, most: Int)
-        /// Read a short one away, so that the connection can be used again.
+        /// Read and discard a short body, so that the connection can be reused.
         case discard
-        /// Do not read it: the connection is closed.
+        /// Do not read the body, and close the connection.
         case decline
     }
 
@@ -24,44 +27,48 @@ final class Transfer {
         case head, writing, paused, collecting, discarding, declined, satisfied, failed
     }
 
-    /// What is read away of a body that nobody wants, in bytes, to keep its connection.
+    /// The maximum number of body bytes to discard in order to keep the connection.
     private static let discardLimit: Int64 = 64 << 10
 
     let request: TransferRequest
-    /// Number that the worker knows it by.
+    /// The number of the transfer in its worker.
     let id: Int
     let handle: CURL
     private let lists: [UnsafeMutablePointer<curl_slist>]
     private let share: CURLShare
     let errorText: UnsafeMutablePointer<CChar>
-    /// The cookies that it began with; `nil` where it takes none.
+    /// The cookies that the handle started with; `nil` if libcurl's cookie engine is off for it.
     private let cookies: [String]?
 
-    /// Judges the head of the final response; called once, before the first byte of the body.
+    /// Decides on the body by the head of the final response.
+    ///
+    /// Called once, before the first byte of the body.
     private let onReply: (Reply) -> Verdict
-    /// Called once, when the transfer is over and off the multi handle.
+    /// Called once, after the transfer has ended and was removed from the multi handle.
     private(set) var onEnd: (TransferEnd) -> Void
-    /// Called when what is collected is paused, until `resume`, before the end.
+    /// Called when a body that is kept in memory is paused; `resume` continues it.
     var onPause: () -> Void = {}
 
     private var mode = Mode.head
     private var head = ReplyHead()
-    // Each piece of a body changes it: nothing that `BodyWriting` calls comes back here, so nobody need check
-    // at each one whether it is changed already.
+    // Each piece of a body changes this value. `BodyWriting` never calls back into the transfer, so
+    // that the hot path needs no check for exclusive access.
     @exclusivity(unchecked) private var writing = BodyWriting()
     var collecting = BodyCollecting()
     private var discarded: Int64 = 0
     private var failure: TransferEnd?
-    /// Judges addresses, where it must not reach private ones.
+    /// Checks the addresses of a transfer that must not reach private ones.
     var addressGuard = AddressGuard()
-    /// Body bytes of the file that have come over the network.
+    /// The number of the file's bytes that were received from the network.
     private(set) var received: Int64 = 0
-    /// For how long nothing has come.
+    /// The time in which nothing was received.
     var stallClock: StallClock
 
-    /// What the transfer belongs to: the limit of rate is shared among owners first.
+    /// The number of the transfer's owner, such as a download.
+    ///
+    /// A rate limit is divided among the owners first.
     var owner = 0
-    /// Its part in the limit of rate.
+    /// The state of the transfer under a rate limit.
     var pace = Pace()
 
     init(
@@ -109,21 +116,24 @@ final class Transfer {
         precondition(code == CURLM_OK, "curl_multi_add_handle failed: \(code.rawValue)")
     }
 
-    /// Takes the handle off; never called from within a callback.
+    /// Removes the handle from the multi handle; must not be called in a callback of libcurl.
     func remove(from multi: CURLM) { curl_multi_remove_handle(multi, handle) }
 
-    // MARK: What the owner may do meanwhile
+    // MARK: Control by the owner
 
     /// Whether the body is paused until `resume`.
     var isBodyPaused: Bool { mode == .paused }
 
-    /// Whether the body waits for room in the output, or for a share of the rate; never for both.
+    /// Whether the body is paused by the window or by a rate limit; never by both.
     var isPaused: Bool { writing.waitsForRoom || pace.isWaiting }
 
-    /// Lets a paused body go on, with a new owner.
+    /// Resumes a paused body, with a new handler of the result.
     ///
-    /// - Returns: What libcurl says of the piece that had waited; an error ends the transfer, and is
-    ///   reported nowhere else.
+    /// - Parameters:
+    ///   - verdict: The treatment of the body.
+    ///   - onEnd: Replaces the previous handler of the result.
+    /// - Returns: libcurl's result for the piece that it had kept. In case of an error, the caller has
+    ///   to end the transfer, because libcurl does not report the error again.
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .paused, "only a paused transfer can be resumed")
         self.onEnd = onEnd
@@ -132,20 +142,24 @@ final class Transfer {
         return goOn()
     }
 
-    /// Lets bytes before `offset` be written: what waited for that goes on.
+    /// Moves the end of the window to `offset`, and resumes a body that was paused by the window.
     ///
-    /// - Returns: What libcurl says of the piece that had waited, as `resume`.
+    /// - Returns: libcurl's result for the piece that it had kept, as `resume`.
     func allow(upTo offset: Int64) -> CURLcode {
         writing.allow(upTo: offset) ? goOn() : CURLE_OK
     }
 
-    /// Moves the end of what is written forward: the bytes behind it are another's now.
+    /// Lowers the limit of writing to `end`; another connection downloads the bytes after it.
     func shorten(to end: Int64) { writing.shorten(to: end) }
 
-    /// Whether all that is this transfer's own is written, though more may come.
+    /// Whether everything up to the limit is written, although the response continues after it.
     var isSatisfied: Bool { writing.isSatisfied }
 
-    /// Notes what has happened since the last tick; the loop stood still for `blocked` seconds of it.
+    /// Updates the stall clock in a tick.
+    ///
+    /// - Parameters:
+    ///   - now: The monotonic time in seconds.
+    ///   - blocked: The seconds since the previous tick in which the loop did not run.
     func noteActivity(now: Double, blocked: Double) {
         let look = StallClock.Look(
             received: received, isAnswered: reply != nil, isConnected: isConnected,
@@ -156,27 +170,28 @@ final class Transfer {
     /// The head of the final response.
     var reply: Reply? { head.reply }
 
-    /// Whether the reply is a file, or a part of one.
+    /// Whether the response contains a file or a range of one.
     var hasServed: Bool {
         request.method == .get && (reply?.status == 200 || reply?.status == 206)
     }
 
-    /// Bytes of its own that are still to come; `Int64.max` when nobody knows.
+    /// The number of bytes up to the limit of writing that are still missing.
     var remaining: Int64 { writing.remaining }
 
-    /// Whether its body is being written.
     var isWriting: Bool { mode == .writing }
 
-    /// Has libcurl deliver the piece that waits, and go on.
+    /// Resumes the transfer in libcurl, which first delivers the piece that it has kept.
     ///
-    /// - Returns: What libcurl says of that piece, as for `resume`.
+    /// - Returns: libcurl's result for that piece, as `resume`.
     func goOn() -> CURLcode { curl_easy_pause(handle, segget_curl_pause_continue) }
 
     // MARK: Callbacks
 
-    /// Takes a header line.
+    /// Handles a header line.
     ///
-    /// Only the empty one matters: it ends a head, and libcurl has parsed all lines by then.
+    /// Only the empty line matters: it ends a head, and libcurl has then parsed all lines.
+    ///
+    /// - Returns: Whether the transfer continues.
     func takeHeaderLine(_ bytes: UnsafePointer<CChar>, _ count: Int) -> Bool {
         guard head.count(count) else {
             _ = fail(.failed(.breach(.headTooLong)))
@@ -185,20 +200,20 @@ final class Transfer {
         guard mode == .head, count <= 2, bytes[0] == 13 || bytes[0] == 10 else { return true }
         var status = 0
         segget_curl_getinfo_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        // Interim responses come before the final one (RFC 9110 §15.2).
+        // Interim responses precede the final one (RFC 9110 §15.2).
         guard status >= 200 else { return true }
         if let cookies { share.keepCookies(of: handle, request, before: cookies) }
         let reply = Reply(status: status, readFrom: handle)
         return !head.take(reply) || judge(reply)
     }
 
-    /// Has the head of the final response judged.
+    /// Applies the decision of `onReply` on the final response.
     ///
-    /// - Returns: Whether its body is read.
+    /// - Returns: Whether the body is read.
     private func judge(_ reply: Reply) -> Bool {
         head.settle(on: reply)
         apply(onReply(reply))
-        // What is too long to be read away is not begun.
+        // Reading a body that exceeds the limit would only waste bytes.
         if mode == .discarding, request.method == .get,
             reply.contentLength ?? 0 > Self.discardLimit
         {
@@ -221,9 +236,10 @@ final class Transfer {
         }
     }
 
-    /// Takes a piece of the body: the hot path.
+    /// Handles a piece of the body; this is the hot path.
     ///
-    /// - Returns: What libcurl wants to hear: the number of bytes taken, less to abort.
+    /// - Returns: The result of the write callback: `count` to continue, a smaller number to abort,
+    ///   or `CURL_WRITEFUNC_PAUSE`.
     func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch mode {
         case .writing:
@@ -233,14 +249,14 @@ final class Transfer {
         case .collecting:
             return collect(bytes, count)
         case .discarding:
-            // Not counted as received: a peer that drips away what nobody wants stalls.
+            // Discarded bytes do not count as received, so that a slow body of this kind stalls.
             discarded += Int64(count)
             return discarded <= Self.discardLimit ? count : 0
         case .head:
             if let challenge = head.challenge {
                 return judge(challenge) ? takeBody(bytes, count) : 0
             }
-            // A body without a head: HTTP/0.9, which libcurl refuses before it comes here.
+            // A body without a head is HTTP/0.9, which libcurl refuses before this callback.
             return fail(.failed(.breach(.unexpectedStatus(0))))
         case .declined, .satisfied, .failed:
             return 0
@@ -264,7 +280,7 @@ final class Transfer {
         onPause()
     }
 
-    /// Has a body that has been collected for too long wait, to be gone on with otherwise.
+    /// Pauses a body that is kept in memory and has exceeded its time, so that the owner decides.
     func endCollecting(_ now: Double) {
         if mode == .collecting, collecting.isLate(now) { pause() }
     }
@@ -276,7 +292,7 @@ final class Transfer {
         case .written: return count
         case .waits: return segget_curl_writefunc_pause
         case .satisfied:
-            // The rest was stolen: all that was ours is written.
+            // Another connection has taken over the rest; this transfer's bytes are all written.
             mode = .satisfied
             return 0
         case .tooLong: return fail(.failed(.breach(.bodyTooLong)))
@@ -284,10 +300,10 @@ final class Transfer {
         }
     }
 
-    /// Writes what the limit of rate allows of a piece, and pauses the transfer for the rest.
+    /// Writes as much of a piece as the rate limit allows, and pauses the transfer if bytes remain.
     ///
-    /// libcurl keeps a piece that was answered with a pause, and delivers it again from its
-    /// beginning (CURLOPT_WRITEFUNCTION): what was taken of it is skipped then.
+    /// After a pause, libcurl delivers the same piece again from its beginning
+    /// (`CURLOPT_WRITEFUNCTION`). The bytes that are already written are then skipped.
     private func writeShare(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         let part = pace.part(of: count)
         if part.granted > 0 {
@@ -303,9 +319,9 @@ final class Transfer {
         return 0
     }
 
-    // MARK: The end
+    // MARK: The result
 
-    /// What libcurl's result means.
+    /// Returns the result of the transfer for a code of libcurl.
     func end(for code: CURLcode) -> TransferEnd {
         if let failure { return failure }
         if isSatisfied { return .complete }
@@ -313,7 +329,7 @@ final class Transfer {
         switch mode {
         case .satisfied: return .complete
         case .declined: return .declined
-        // Whether all of a body that nobody wants was read away does not matter.
+        // The body is not needed, even if it is incomplete.
         case .discarding where reply != nil: return .declined
         default: break
         }
@@ -337,7 +353,7 @@ final class Transfer {
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
         case CURLE_COULDNT_CONNECT where request.surelyUsesProxy,
-            // What comes before the tunnel is the proxy's own TLS.
+            // Before the proxy's response to CONNECT, the only TLS handshake is with the proxy.
             CURLE_SSL_CONNECT_ERROR where connectStatus == 0 && request.surelyUsesTLSToProxy,
             CURLE_RECV_ERROR where connectStatus >= 300:
             return .failed(.proxy(code: Int(code.rawValue), message: message(for: code)))
@@ -346,7 +362,7 @@ final class Transfer {
         }
     }
 
-    /// What it means that nothing came for so many seconds.
+    /// Returns the result of the transfer after a stall of `seconds`.
     func end(stalledFor seconds: Double) -> TransferEnd {
         if let failure { return failure }
         if isSatisfied { return .complete }

@@ -72,7 +72,7 @@ final class TransferLoop: Sendable {
     /// - Parameters:
     ///   - otherwise: The value to return after `shutdown`, when the operation cannot start.
     ///   - begin: Starts the operation, which has to resume the `Answer` exactly once. Returns the
-    ///     number for `cancel`; `nil` if the operation cannot be cancelled.
+    ///     number for `cancel`; `nil` if there is nothing to cancel.
     ///   - cancel: Called on the loop thread when the task is cancelled; the operation then has to
     ///     end and answer soon.
     /// - Returns: The result.

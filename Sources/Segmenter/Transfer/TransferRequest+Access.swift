@@ -2,26 +2,26 @@ import CCurl
 import Glibc
 
 extension TransferRequest {
-    /// How connections are made and who asks; the same for all requests of a download.
+    /// The settings for connections and authentication, common to all requests of a download.
     struct Connecting: Sendable {
-        /// PEM file with trusted certificates, `nil` for the system's.
+        /// The PEM file with trusted certificates; `nil` for `TrustedCertificates`.
         var caCertificate: String?
-        /// Longest time to connect, TLS handshake included, in seconds.
+        /// The maximum time to connect, including the TLS handshake, in seconds.
         var connectTimeout: Double
-        /// Longest time without a byte, in seconds.
+        /// The maximum time without a received byte, in seconds.
         var stallTimeout: Double
-        /// Whether a request fails, and does not wait, while its server is left alone.
+        /// Whether a request fails instead of waiting for a server to which segget sends none for now.
         var endsToRest: Bool
-        /// How servers are reached, with the credentials of the URL when none were given.
+        /// The access options, with the credentials of the URL if the options have none.
         private(set) var access: AccessOptions
         /// The caller's headers.
         let headers: [String]
-        /// The origin that credentials, headers and the like are meant for.
+        /// The origin for which the credentials, headers and client certificate are intended.
         let origin: String
-        /// What the download has learned of servers.
+        /// The facts about servers that the download has learned.
         private(set) var memory: DownloadMemory
 
-        /// Takes what concerns requests out of the options of a download from `url`.
+        /// Takes the settings from the options of a download from `url`.
         init(_ options: DownloadOptions, url: WebURL, memory: DownloadMemory = .init()) {
             self.memory = memory
             caCertificate = options.caCertificate
@@ -34,12 +34,12 @@ extension TransferRequest {
             if access.bearerToken == nil {
                 access.credentials = access.credentials ?? url.credentials
             }
-            // A proxy connects to addresses that nobody here judges.
+            // A proxy would connect to addresses that segget cannot check.
             if access.deniesPrivate { access.proxy = "" }
             self.access = access
         }
 
-        /// The same with other credentials for its origin.
+        /// Returns a copy with other credentials for the origin.
         func identifying(as credentials: AccessOptions.Credentials) -> Connecting {
             var copy = self
             copy.access.credentials = credentials
@@ -47,33 +47,38 @@ extension TransferRequest {
             return copy
         }
 
-        /// The same for a mirror, which has cookies of its own.
+        /// Returns a copy for a mirror, which has separate cookies.
         func forMirror(_ url: WebURL) -> Connecting {
             var copy = self
             copy.memory = memory.forMirror(at: url.origin)
             return copy
         }
 
-        /// Has neither the making of a connection nor a time without a byte last longer, in seconds.
+        /// Limits the connect timeout and the stall timeout to `longest` seconds.
         mutating func bound(by longest: Double) {
             connectTimeout = min(connectTimeout, longest)
             stallTimeout = min(stallTimeout, longest)
         }
 
-        /// Whether a request to `url` says who asks: a password that was refused is not shown again and again.
+        /// Returns whether a request to `url` carries credentials.
+        ///
+        /// Such a request is not repeated after a refusal, so that a wrong password is not sent
+        /// several times.
         func identifies(at url: WebURL) -> Bool {
             let permitted = permitted(for: url)
             return permitted.access.authenticates
                 || permitted.headers.contains { $0.lowercased().hasPrefix("authorization") }
         }
 
-        /// What a request to `url` may reveal: the one place where it is decided what stays with
-        /// the origin of the download's URL.
+        /// Returns the access options and headers that a request to `url` may use.
+        ///
+        /// Only this function decides which of them are restricted to the origin of the download's
+        /// URL.
         func permitted(for url: WebURL) -> (access: AccessOptions, headers: [String]) {
             guard url.origin != origin else { return (access, headers) }
             let crosses = access.crossesOrigins && !url.isDowngraded
             var others = crosses ? access.withoutClientCertificate : access.forOtherOrigins
-            // What a redirect itself says, it may say.
+            // Credentials in the URL of a redirect may be sent.
             if let credentials = url.credentials {
                 others.credentials = credentials
                 others.bearerToken = nil
@@ -85,16 +90,16 @@ extension TransferRequest {
         }
     }
 
-    /// Whether a proxy may be used: then addresses are its business.
+    /// Whether the request may go through a proxy, which then chooses the server's address.
     ///
-    /// `CURLOPT_PROXY`; libcurl reads these variables.
+    /// libcurl reads the same variables (`CURLOPT_PROXY`).
     var mayUseProxy: Bool {
         if connecting.access.noProxy == "*" { return false }
         if let proxy = connecting.access.proxy { return !proxy.isEmpty }
         return proxyVariables.contains { getenv($0) != nil }
     }
 
-    /// Whether a proxy is used for certain: no exceptions are listed.
+    /// Whether the request certainly goes through a proxy, because there is no list of exceptions.
     var surelyUsesProxy: Bool {
         func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
         let hasExceptions =
@@ -105,7 +110,7 @@ extension TransferRequest {
         return proxyVariables.contains(where: isSet)
     }
 
-    /// Whether TLS is spoken to a proxy, for certain.
+    /// Whether the request certainly goes through a proxy that is reached over TLS.
     var surelyUsesTLSToProxy: Bool {
         guard let proxy = connecting.proxy(for: url) else { return false }
         return proxy.isSure && proxy.origin.hasPrefix("https:")
@@ -120,9 +125,9 @@ extension TransferRequest.Connecting {
             + ["all_proxy", "ALL_PROXY"]
     }
 
-    /// The proxy that requests to a URL go through: its origin, and whether they surely do.
+    /// Returns the proxy for requests to a URL.
     ///
-    /// - Returns: `nil` where there is none.
+    /// - Returns: The proxy's origin, and whether requests certainly use it; `nil` for no proxy.
     func proxy(for url: WebURL) -> (origin: String, isSure: Bool)? {
         let request = TransferRequest(url: url, connecting: self)
         let variables = Self.proxyVariables(for: url).lazy.compactMap { getenv($0) }
@@ -136,7 +141,7 @@ extension TransferRequest.Connecting {
 }
 
 extension AccessOptions {
-    /// Whether requests may go through a proxy, whatever their URL.
+    /// Whether requests to some URL may go through a proxy.
     var mayUseProxy: Bool {
         if noProxy == "*" { return false }
         if let proxy { return !proxy.isEmpty }
@@ -144,12 +149,12 @@ extension AccessOptions {
         return names.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
     }
 
-    /// Sets what these options say on a new easy handle.
+    /// Sets these options on a new easy handle.
     ///
     /// - Parameters:
-    ///   - setter: The handle.
-    ///   - url: Where the request goes.
-    ///   - digests: Who has asked for digest authentication.
+    ///   - setter: Sets the options on the handle.
+    ///   - url: The URL of the request.
+    ///   - digests: The origins and proxies that require digest authentication.
     func configure(_ setter: inout OptionSetter, url: WebURL, digests: DigestMemory) {
         func allowed(_ isAsked: Bool) -> Int {
             let isDigest = scheme == .digest || (scheme == .automatic && isAsked)
@@ -159,11 +164,11 @@ extension AccessOptions {
             setter.set(CURLOPT_USERNAME, credentials.user)
             setter.set(CURLOPT_PASSWORD, password)
         } else if let credentials {
-            // CURLOPT_USERNAME would keep libcurl from looking into a netrc file.
+            // With CURLOPT_USERNAME, libcurl would not read the netrc file.
             setter.set(CURLOPT_URL, url.text(with: credentials.user))
         }
         if negotiates {
-            // The ticket says who asks (CURLOPT_HTTPAUTH, `CURLAUTH_NEGOTIATE`).
+            // The Kerberos ticket identifies the user (CURLOPT_HTTPAUTH, `CURLAUTH_NEGOTIATE`).
             setter.set(CURLOPT_USERNAME, "")
             setter.set(CURLOPT_PASSWORD, "")
             setter.set(CURLOPT_HTTPAUTH, segget_curl_auth_negotiate)
@@ -208,15 +213,15 @@ extension AccessOptions {
         setter.set(CURLOPT_SSLCERT, clientCertificate)
         setter.set(CURLOPT_SSLCERTTYPE, isPKCS12 ? "P12" : "PEM")
         if let clientKey { setter.set(CURLOPT_SSLKEY, clientKey) }
-        // Without one, OpenSSL would ask on the terminal, on the loop thread.
+        // Without a password, OpenSSL would prompt on the terminal and block the loop thread.
         setter.set(CURLOPT_KEYPASSWD, clientKeyPassword ?? "")
     }
 }
 
-/// Sets options on one easy handle, and keeps the lists that it refers to.
+/// Sets options on one easy handle, and keeps the lists that the handle refers to.
 struct OptionSetter {
     let handle: CURL
-    /// To be freed after the handle.
+    /// The lists; the caller frees them after the handle.
     private(set) var lists: [UnsafeMutablePointer<curl_slist>] = []
 
     init(_ handle: CURL) { self.handle = handle }

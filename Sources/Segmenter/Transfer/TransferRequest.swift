@@ -1,67 +1,70 @@
 import Assembler
 import CCurl
 
-/// One HTTP request, as the decisions see it.
+/// One HTTP request, independent of libcurl.
 struct TransferRequest: Sendable {
     typealias Method = RequestMethod
 
     var method = Method.get
     var url: WebURL
-    /// The bytes to ask for; `nil` for the whole file.
+    /// The requested bytes; `nil` for the whole file.
     var range: ByteRange?
-    /// A strong validator for `If-Range`.
+    /// The strong validator for `If-Range`; `nil` for none.
     var ifRange: String?
-    /// Further header lines; the caller's own are in `connecting`.
+    /// The header lines in addition to the caller's, which are in `connecting`.
     var headers: [String] = []
-    /// Whether libcurl decodes the body, should it be encoded (CURLOPT_ACCEPT_ENCODING).
+    /// Whether libcurl decodes a body with a content coding (`CURLOPT_ACCEPT_ENCODING`).
     var isDecoded = false
-    /// Whether nothing is sent: the connection alone is made (`CURLOPT_CONNECT_ONLY`).
+    /// Whether to connect only, without sending a request (`CURLOPT_CONNECT_ONLY`).
     var connectsOnly = false
-    /// Whether a new connection is made even when an idle one could be used.
+    /// Whether to open a new connection even if an idle one could be reused.
     var wantsFreshConnection = false
-    /// Whether it may share a connection with others, by HTTP/2.
+    /// Whether the request may share an HTTP/2 connection with other requests.
     var mayMultiplex = false
-    /// Whether it must not, because that has failed.
+    /// Whether the request must not share a connection, because sharing has failed.
     var needsOwnConnection = false
-    /// Whether it goes out over HTTP/2 on a connection of its own, to an origin that has refused HTTP/1.1.
+    /// Whether to use HTTP/2 on a separate connection, because the origin refused HTTP/1.1.
     var wantsHTTP2 = false
-    /// Most bytes that are read at a time (`CURLOPT_BUFFERSIZE`); each connection has a buffer.
+    /// The size of libcurl's receive buffer in bytes (`CURLOPT_BUFFERSIZE`).
     var bufferSize = 128 << 10
-    /// The address to connect to, of those that the host has; `nil` for any.
+    /// The address to connect to, one of those of the host; `nil` for any.
     ///
-    /// Not used with a proxy.
+    /// Ignored if the request may use a proxy.
     var address: String?
     var connecting: Connecting
 }
 
-/// What a finished transfer came to.
+/// The result of a transfer.
 enum TransferEnd: Sendable, Hashable {
-    /// The body is complete, or complete as far as it was wanted.
+    /// The body is complete, or its requested bytes are.
     case complete
-    /// The head was judged, and the body was not wanted.
+    /// The head was received, and the body is not needed.
     case declined
-    /// It failed on the way.
+    /// The server, the network or a proxy caused a failure.
     case failed(TransferFailure)
-    /// The caller gave it up.
+    /// The caller cancelled the transfer.
     case cancelled
-    /// The server's certificate is not trusted; libcurl's text.
+    /// The server's certificate is not trusted; the value is libcurl's message.
     case untrusted(String)
-    /// It led to a private address, which it must not reach.
+    /// The host has a private address, and the request must not reach those.
     case denied(address: String)
     /// The file with trusted certificates cannot be used.
     case badCertificateFile
     /// An access option cannot be used.
     case badSetting(AccessProblem)
-    /// The proxy refused a tunnel; whether it asks for digest authentication, and not for basic.
+    /// The proxy refused a tunnel or, over SOCKS, the credentials.
+    ///
+    /// `status` is `nil` for SOCKS. `asksForDigest` is whether the proxy offers digest but not
+    /// basic authentication.
     case proxyRefused(status: Int?, asksForDigest: Bool)
     /// Writing to the disk failed with this `errno`.
     case disk(Int32)
 }
 
 extension TransferRequest {
-    /// Sets every option of a new easy handle but the callbacks.
+    /// Sets all options of a new easy handle, except the callbacks.
     ///
-    /// - Returns: Lists that the handle refers to, to be freed after it.
+    /// - Returns: The lists that the handle refers to; the caller frees them after the handle.
     func configure(_ handle: CURL) -> [UnsafeMutablePointer<curl_slist>] {
         var setter = OptionSetter(handle)
         func set(_ option: CURLoption, _ value: Int) { setter.set(option, value) }
@@ -73,25 +76,27 @@ extension TransferRequest {
         set(CURLOPT_FOLLOWLOCATION, 0)
         if mayMultiplex {
             set(CURLOPT_HTTP_VERSION, segget_curl_http_version_2_tls)
-            // Rather than open a connection, wait until one says whether it can be shared.
+            // Wait until it is known whether a pending connection can be shared, instead of opening
+            // another one.
             set(CURLOPT_PIPEWAIT, 1)
         } else if wantsHTTP2 || connecting.memory.versions.needsHTTP2(url.origin) {
             set(
                 CURLOPT_HTTP_VERSION,
                 url.isSecure ? segget_curl_http_version_2_tls : segget_curl_http_version_2_at_once)
-            // libcurl would put it beside others: then one that is paused, stolen from or slow would hold
-            // up all. A connection that is made for it and closed behind it, nobody else gets.
+            // libcurl would multiplex the request with others on one connection. A slow, paused or
+            // aborted transfer would then delay all of them. This request therefore gets a new
+            // connection that no other request reuses.
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
             if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
         } else {
             set(CURLOPT_HTTP_VERSION, segget_curl_http_version_1_1)
-            // libcurl 7.88 would use an idle or shared HTTP/2 connection all the same. It shares none
-            // between different TLS settings; this one means nothing to OpenSSL.
+            // libcurl 7.88 would still reuse an existing HTTP/2 connection. It reuses none with
+            // different TLS options, and OpenSSL ignores this option.
             if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
         }
         set(CURLOPT_BUFFERSIZE, bufferSize)
-        // Whatever libcurl knows; what is asked for stays `identity`, by the header line below.
+        // All codings that libcurl supports. The header line below still requests `identity`.
         if isDecoded { set(CURLOPT_ACCEPT_ENCODING, "") }
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(connecting.connectTimeout * 1000))
         set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -114,7 +119,7 @@ extension TransferRequest {
         permitted.access.configure(&setter, url: url, digests: connecting.memory.digests)
         if wantsFreshConnection { set(CURLOPT_FRESH_CONNECT, 1) }
         if connectsOnly { set(CURLOPT_CONNECT_ONLY, 1) }
-        // One that is given up does not wait for its name server: that would hold up the loop.
+        // Without this option, ending a transfer would block the loop until its name lookup ends.
         set(CURLOPT_QUICK_EXIT, 1)
         switch method {
         case .head: set(CURLOPT_NOBODY, 1)
@@ -128,7 +133,7 @@ extension TransferRequest {
         if let ifRange { lines.append("If-Range: \(ifRange)") }
         setter.set(CURLOPT_HTTPHEADER, lines)
         if let address, !mayUseProxy {
-            // Any host, any port: the address, the same port.
+            // For any host and port, connect to this address on the same port.
             setter.set(
                 CURLOPT_CONNECT_TO,
                 ["::" + (address.contains(":") ? "[\(address)]" : address) + ":"])

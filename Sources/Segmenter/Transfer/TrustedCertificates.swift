@@ -1,17 +1,19 @@
 import CCurl
 import Glibc
 
-/// The certificates that are trusted where the caller names no file: those that the environment names, as the curl
-/// tool reads it (curl(1), *Environment*), else libcurl's own.
+/// The trusted certificates that are used if the caller names no file.
+///
+/// The environment variables of the curl tool select them (curl(1), *Environment*). Without these,
+/// libcurl's default applies.
 struct TrustedCertificates: Sendable, Hashable {
-    /// PEM file with certificates; `nil` for libcurl's own.
+    /// The PEM file with certificates; `nil` for libcurl's default.
     private(set) var file: String?
-    /// Folder with certificates, each named by its hash; `nil` for libcurl's own.
+    /// The folder of certificates that are named by hash; `nil` for libcurl's default.
     private(set) var folder: String?
-    /// The variable that names the file.
+    /// The environment variable that names the file; `nil` for none.
     private(set) var variable: String?
 
-    /// Reads an environment; an empty variable counts as none.
+    /// Reads the environment variables; an empty one counts as unset.
     init(environment: (String) -> String?) {
         func value(_ name: String) -> String? {
             environment(name).flatMap { $0.isEmpty ? nil : $0 }
@@ -22,12 +24,12 @@ struct TrustedCertificates: Sendable, Hashable {
         if variable != "CURL_CA_BUNDLE" { folder = value("SSL_CERT_DIR") }
     }
 
-    /// Those of this process.
+    /// The trusted certificates that the environment of this process selects.
     static var own: TrustedCertificates {
         TrustedCertificates { name in getenv(name).flatMap { String(validatingCString: $0) } }
     }
 
-    /// The file that libcurl was built to read; empty where it has none (CURLINFO_CAINFO).
+    /// The default file of libcurl (`CURLINFO_CAINFO`); empty if it has none.
     static var builtInFile: String {
         guard let handle = curl_easy_init() else { return "" }
         defer { curl_easy_cleanup(handle) }
@@ -38,7 +40,7 @@ struct TrustedCertificates: Sendable, Hashable {
 }
 
 extension TransferRequest.Connecting {
-    /// Why a request fails whose certificates to trust cannot be read.
+    /// The error for a request whose file with trusted certificates cannot be read.
     var certificateFailure: DownloadError.Reason {
         if let caCertificate { return .certificateFile(path: caCertificate) }
         let own = TrustedCertificates.own

@@ -4,38 +4,36 @@ import CCurl
 /// libcurl's multi handle.
 typealias CURLM = UnsafeMutableRawPointer
 
-/// What the loop thread runs: libcurl's multi handle, the transfers on it, and those whom it calls.
+/// The code that runs on the loop thread, with libcurl's multi handle, its transfers and clients.
 ///
-/// Never leaves its thread; others reach it through `TransferLoop.perform`.
+/// Used on the loop thread only; other threads use `TransferLoop.perform`.
 final class Worker {
-    /// Seconds between two ticks.
+    /// The time between two ticks, in seconds.
     static let tickInterval = 0.1
 
     private let multi: CURLM
     private let mailbox: Mailbox
     private(set) var transfers: [Int: Transfer] = [:]
-    /// What transfers share.
     private let share = CURLShare()
-    /// Who is called, by number.
+    /// The clients that the loop calls, by number.
     private(set) var clients: [Int: any LoopClient] = [:]
-    /// What lives here as long as the loop does, by type.
+    /// The residents, by type.
     private var residents: [ObjectIdentifier: any LoopResident] = [:]
-    /// Transfers that broke while they were resumed, to be ended at the next turn.
+    /// The transfers that failed when they were resumed; the next turn ends them.
     private var broken: [(id: Int, code: CURLcode)] = []
-    /// The number that the next transfer or client gets; none is given twice.
+    /// The number of the next transfer or client; no number is used twice.
     private(set) var nextID = 1
     private var nextTick = 0.0
-    /// Turns in a row in which there was nothing to do.
+    /// The number of successive idle turns, up to 6.
     private var idleTurns = 0
     private var isStopping = false
-    /// The limit of rate of all transfers together.
+    /// The rate limits of the session and of its downloads.
     var pacing = Pacing()
-    /// What the kernel says of the connections.
     let sockets = SocketWatch()
-    /// How busy the loop thread was, of late.
+    /// The recent processor usage of the loop thread.
     private(set) var load = ThreadLoad()
 
-    /// Has residents move in, in the given order.
+    /// Creates the worker and its residents, in the given order.
     init(multi: CURLM, mailbox: Mailbox, residents: [any LoopResident.Type]) {
         self.multi = multi
         self.mailbox = mailbox
@@ -44,7 +42,7 @@ final class Worker {
         }
     }
 
-    /// The resident of a type, which must have moved in.
+    /// Returns the resident of a type, which must exist.
     func resident<Resident: LoopResident>(_ type: Resident.Type = Resident.self) -> Resident {
         guard let resident = residents[ObjectIdentifier(type)] as? Resident else {
             preconditionFailure("no \(type) lives on this loop")
@@ -52,7 +50,7 @@ final class Worker {
         return resident
     }
 
-    /// Takes a number for a transfer or a client.
+    /// Returns an unused number for a transfer or a client.
     func makeID() -> Int {
         defer { nextID += 1 }
         return nextID
@@ -62,7 +60,11 @@ final class Worker {
 
     /// Starts a request.
     ///
-    /// `onEnd` is called once, from the loop, unless the transfer is dropped.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - onReply: Decides on the body; called once, when the final head is received.
+    ///   - onEnd: Called once with the result, on the loop thread, unless the transfer is dropped.
+    /// - Returns: The transfer.
     @discardableResult
     func start(
         _ request: TransferRequest, onReply: @escaping (Reply) -> Transfer.Verdict,
@@ -77,15 +79,17 @@ final class Worker {
         return transfer
     }
 
-    /// The transfer with a number, if it is not over.
+    /// Returns the active transfer with a number; `nil` if it has ended.
     func transfer(_ id: Int) -> Transfer? { transfers[id] }
 
-    /// An owner of a transfer whose body waits.
+    /// Returns an owner for a transfer whose body is paused.
     func pausedReply(_ id: Int) -> PausedReply {
         PausedReply(id) { [mailbox] id in mailbox.send { $0.drop(id) } }
     }
 
-    /// Whether a connection is being made for such a request; `nil` when there is no such request.
+    /// Returns whether a request with this method and URL is still connecting.
+    ///
+    /// - Returns: `nil` if there is no such request.
     func isConnecting(_ method: RequestMethod, to url: WebURL) -> Bool? {
         let such = transfers.values.filter {
             $0.request.method == method && $0.request.url.text == url.text
@@ -93,12 +97,12 @@ final class Worker {
         return such.isEmpty ? nil : such.contains(where: \.isConnecting)
     }
 
-    /// Whether any request to an origin is under way, but for those of one owner.
+    /// Returns whether a request to an origin is active, except requests of the owner `owner`.
     func serves(_ origin: String, but owner: Int? = nil) -> Bool {
         transfers.values.contains { $0.request.url.origin == origin && $0.owner != owner }
     }
 
-    /// Ends a transfer without calling anybody; its connection is closed.
+    /// Ends a transfer without calling `onEnd`; its connection is closed.
     func drop(_ id: Int) { transfers[id].map(takeOff) }
 
     private func end(_ transfer: Transfer, _ end: TransferEnd) {
@@ -113,50 +117,51 @@ final class Worker {
         transfer.remove(from: multi)
     }
 
-    /// Ends a transfer for its owner's sake.
+    /// Ends a transfer with the result `cancelled`.
     func cancel(_ id: Int) {
         if let transfer = transfers[id] { end(transfer, .cancelled) }
     }
 
-    /// Ends a transfer that has written all that is its own: no need to wait for the rest.
+    /// Ends a transfer if it has written its last byte, even if more of the response would follow.
     func endIfSatisfied(_ id: Int) {
         if let transfer = transfers[id], transfer.isSatisfied { end(transfer, .complete) }
     }
 
-    /// Lets a paused body go on, with a new owner.
+    /// Resumes a paused body, with a new handler of the result.
     func resume(
         _ transfer: Transfer, _ verdict: Transfer.Verdict, onEnd: @escaping (TransferEnd) -> Void
     ) {
         note(transfer.resume(verdict, onEnd: onEnd), of: transfer)
     }
 
-    /// Lets a transfer go on that waited.
+    /// Resumes a transfer that was paused by the window or by a rate limit.
     func goOn(_ transfer: Transfer) { note(transfer.goOn(), of: transfer) }
 
-    /// When what had waited could not be written, libcurl says so here, and nowhere else.
+    /// Records the failure of a resumed transfer.
+    ///
+    /// libcurl does not report it again in the multi handle's messages.
     private func note(_ code: CURLcode, of transfer: Transfer) {
         if code != CURLE_OK { broken.append((transfer.id, code)) }
     }
 
-    /// Lets the body of a transfer be written up to an offset.
+    /// Moves the end of a transfer's window to an offset.
     func allow(_ id: Int, upTo offset: Int64) {
         if let transfer = transfers[id] { note(transfer.allow(upTo: offset), of: transfer) }
     }
 
     // MARK: Clients
 
-    /// Has a client ticked and turned until `remove` is called with its number.
+    /// Adds a client; the loop calls it until `remove` is called with its number.
     func add(_ client: any LoopClient, as id: Int) {
         clients[id] = client
         nextTick = 0
     }
 
-    /// Calls a client no more.
     func remove(_ id: Int) { clients[id] = nil }
 
     // MARK: The loop
 
-    /// Ends `run` after the present turn.
+    /// Makes `run` return after the current turn.
     func stop() { isStopping = true }
 
     /// Runs until `stop` is called.
@@ -173,7 +178,7 @@ final class Worker {
             let now = monotonicSeconds()
             pace(now)
             if now >= nextTick {
-                // Time in which the loop did not run (a slow disk, SIGSTOP) is no peer's stall.
+                // Time in which the loop did not run (slow disk, SIGSTOP) is not a server's stall.
                 tick(now, blocked: nextTick == 0 ? 0 : max(0, now - expected))
                 nextTick = now + Self.tickInterval
                 expected = nextTick + Self.tickInterval
@@ -181,8 +186,8 @@ final class Worker {
             guard messages.isEmpty, !isStopping else { continue }
             let isIdle = transfers.isEmpty && clients.isEmpty && areResidentsIdle
             let due = residents.values.reduce(min(nextTick, pacing.nextTurn)) { min($0, $1.due) }
-            // Whoever sends a message wakes it. Should that ever fail, it is not for long; nor does a
-            // download that waits for hours cost a laptop a wake a second.
+            // A message wakes the loop. If that ever fails, the idle loop wakes after 32 s at most.
+            // The growing interval saves energy while a download waits for hours.
             idleTurns = isIdle ? min(6, idleTurns + 1) : 0
             let patience = isIdle ? Double(1 << (idleTurns - 1)) : max(0, due - monotonicSeconds())
             curl_multi_poll(multi, nil, 0, Int32((patience * 1000).rounded(.up)), nil)
@@ -190,10 +195,10 @@ final class Worker {
         }
     }
 
-    /// Cancels whatever is left when `run` has returned.
+    /// Cancels all clients and transfers after `run` has returned.
     func close() {
         for client in Array(clients.values) { client.cancel() }
-        // What ends may let others go out.
+        // The end of one transfer may let a resident start another.
         repeat {
             for resident in residents.values { resident.cancel() }
             while let id = transfers.keys.first { cancel(id) }
@@ -203,7 +208,7 @@ final class Worker {
     private var areResidentsIdle: Bool { residents.values.allSatisfy(\.isIdle) }
 
     private func reap() {
-        // What ends may resume others, which break in their turn.
+        // The end of a transfer may resume others, whose failures are then added to `broken`.
         let due = broken
         broken = []
         for (id, code) in due {
@@ -219,7 +224,7 @@ final class Worker {
     }
 
     private func tick(_ now: Double, blocked: Double) {
-        // What one of them ends may take others along.
+        // The end of one transfer may also end others.
         for transfer in transfers.values where transfers[transfer.id] != nil {
             transfer.noteActivity(now: now, blocked: blocked)
             transfer.endCollecting(now)
