@@ -5,7 +5,7 @@ struct ReplyHead {
     /// libcurl keeps all of them in memory, including those of interim responses.
     private static let longest = (bytes: 256 << 10, lines: 4096)
 
-    /// The head of the final response.
+    /// The head of the final response; `nil` before it is known.
     private(set) var reply: Reply?
     /// A 401 or 407 that libcurl may handle by a second request on the same handle.
     private(set) var challenge: Reply?

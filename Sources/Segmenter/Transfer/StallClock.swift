@@ -56,6 +56,6 @@ struct StallClock {
     /// Returns the same time as `ofBody`, without earlier attempts.
     func ofOwnBody(_ now: Double) -> Double { now - lastActivity }
 
-    /// Returns the time in which neither the head nor a byte of the body arrived.
+    /// Returns the time since the head or a byte of the body last arrived, without pauses.
     func ofServer(_ now: Double) -> Double { now - heard }
 }

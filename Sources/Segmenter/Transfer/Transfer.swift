@@ -61,7 +61,7 @@ final class Transfer {
     var addressGuard = AddressGuard()
     /// The number of the file's bytes that were received from the network.
     private(set) var received: Int64 = 0
-    /// The time in which nothing was received.
+    /// Measures how long the transfer has received nothing.
     var stallClock: StallClock
 
     /// The number of the transfer's owner, such as a download.
@@ -132,8 +132,8 @@ final class Transfer {
     /// - Parameters:
     ///   - verdict: The treatment of the body.
     ///   - onEnd: Replaces the previous handler of the result.
-    /// - Returns: libcurl's result for the piece that it had kept. In case of an error, the caller has
-    ///   to end the transfer, because libcurl does not report the error again.
+    /// - Returns: libcurl's result for the piece of the body that it kept during the pause. After an
+    ///   error, the caller has to end the transfer: libcurl does not report the error again.
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .paused, "only a paused transfer can be resumed")
         self.onEnd = onEnd
@@ -167,7 +167,7 @@ final class Transfer {
         stallClock.note(look, now: now, blocked: blocked)
     }
 
-    /// The head of the final response.
+    /// The head of the final response; `nil` before it is received.
     var reply: Reply? { head.reply }
 
     /// Whether the response contains a file or a range of one.
@@ -207,7 +207,7 @@ final class Transfer {
         return !head.take(reply) || judge(reply)
     }
 
-    /// Applies the decision of `onReply` on the final response.
+    /// Calls `onReply` for the head of the final response, and applies its decision.
     ///
     /// - Returns: Whether the body is read.
     private func judge(_ reply: Reply) -> Bool {
@@ -280,7 +280,7 @@ final class Transfer {
         onPause()
     }
 
-    /// Pauses a body that is kept in memory and has exceeded its time, so that the owner decides.
+    /// Pauses a body that is kept in memory, if it has taken longer than `collecting.patience`.
     func endCollecting(_ now: Double) {
         if mode == .collecting, collecting.isLate(now) { pause() }
     }
@@ -329,7 +329,7 @@ final class Transfer {
         switch mode {
         case .satisfied: return .complete
         case .declined: return .declined
-        // The body is not needed, even if it is incomplete.
+        // The body is not needed, so that missing bytes of it are not a failure.
         case .discarding where reply != nil: return .declined
         default: break
         }

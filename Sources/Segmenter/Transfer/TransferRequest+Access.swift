@@ -10,7 +10,7 @@ extension TransferRequest {
         var connectTimeout: Double
         /// The maximum time without a received byte, in seconds.
         var stallTimeout: Double
-        /// Whether a request fails instead of waiting for a server to which segget sends none for now.
+        /// Whether a request fails instead of waiting while segget sends its server no requests.
         var endsToRest: Bool
         /// The access options, with the credentials of the URL if the options have none.
         private(set) var access: AccessOptions
@@ -62,8 +62,8 @@ extension TransferRequest {
 
         /// Returns whether a request to `url` carries credentials.
         ///
-        /// Such a request is not repeated after a refusal, so that a wrong password is not sent
-        /// several times.
+        /// After a refusal, segget does not repeat such a request, so that it does not send a wrong
+        /// password several times.
         func identifies(at url: WebURL) -> Bool {
             let permitted = permitted(for: url)
             return permitted.access.authenticates

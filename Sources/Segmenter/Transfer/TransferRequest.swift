@@ -25,7 +25,7 @@ struct TransferRequest: Sendable {
     var needsOwnConnection = false
     /// Whether to use HTTP/2 on a separate connection, because the origin refused HTTP/1.1.
     var wantsHTTP2 = false
-    /// The size of libcurl's receive buffer in bytes (`CURLOPT_BUFFERSIZE`).
+    /// The size of libcurl's receive buffer in bytes (`CURLOPT_BUFFERSIZE`), one per connection.
     var bufferSize = 128 << 10
     /// The address to connect to, one of those of the host; `nil` for any.
     ///
@@ -36,7 +36,7 @@ struct TransferRequest: Sendable {
 
 /// The result of a transfer.
 enum TransferEnd: Sendable, Hashable {
-    /// The body is complete, or its requested bytes are.
+    /// The body is complete, or the part of it that was needed.
     case complete
     /// The head was received, and the body is not needed.
     case declined
@@ -46,7 +46,7 @@ enum TransferEnd: Sendable, Hashable {
     case cancelled
     /// The server's certificate is not trusted; the value is libcurl's message.
     case untrusted(String)
-    /// The host has a private address, and the request must not reach those.
+    /// The host has a private address, and the request must not reach private addresses.
     case denied(address: String)
     /// The file with trusted certificates cannot be used.
     case badCertificateFile
@@ -96,7 +96,8 @@ extension TransferRequest {
             if url.isSecure { set(CURLOPT_SSL_OPTIONS, segget_curl_ssl_other_connection) }
         }
         set(CURLOPT_BUFFERSIZE, bufferSize)
-        // All codings that libcurl supports. The header line below still requests `identity`.
+        // The empty value enables all codings that libcurl supports. The header line below still
+        // requests `identity`.
         if isDecoded { set(CURLOPT_ACCEPT_ENCODING, "") }
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(connecting.connectTimeout * 1000))
         set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -4,7 +4,7 @@ import CCurl
 /// libcurl's multi handle.
 typealias CURLM = UnsafeMutableRawPointer
 
-/// The code that runs on the loop thread, with libcurl's multi handle, its transfers and clients.
+/// The event loop of the loop thread, with libcurl's multi handle, its transfers and clients.
 ///
 /// Used on the loop thread only; other threads use `TransferLoop.perform`.
 final class Worker {
@@ -97,7 +97,7 @@ final class Worker {
         return such.isEmpty ? nil : such.contains(where: \.isConnecting)
     }
 
-    /// Returns whether a request to an origin is active, except requests of the owner `owner`.
+    /// Returns whether a request to an origin is active; requests of `owner` do not count.
     func serves(_ origin: String, but owner: Int? = nil) -> Bool {
         transfers.values.contains { $0.request.url.origin == origin && $0.owner != owner }
     }
