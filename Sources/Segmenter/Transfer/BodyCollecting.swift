@@ -7,7 +7,7 @@ struct BodyCollecting {
     private(set) var bytes: [UInt8] = []
     /// The time in seconds after which an incomplete body is paused.
     ///
-    /// The caller then downloads it to a file instead.
+    /// The owner then continues the body like that of a longer file.
     var patience = 1.0
     /// The length of the body in bytes; `nil` if it is unknown.
     private var length: Int64?

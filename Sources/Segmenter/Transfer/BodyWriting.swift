@@ -61,7 +61,7 @@ struct BodyWriting {
 
     /// Moves the end of the window to `offset`.
     ///
-    /// - Returns: Whether the body was paused for that, and has to be resumed.
+    /// - Returns: Whether the body was paused by the window, and has to be resumed.
     mutating func allow(upTo offset: Int64) -> Bool {
         let isMore = offset > windowEnd
         windowEnd = offset

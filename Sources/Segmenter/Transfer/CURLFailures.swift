@@ -8,8 +8,9 @@ func isInterfaceFailure(_ code: Int) -> Bool { code == Int(CURLE_INTERFACE_FAILE
 
 /// Returns whether a `CURLcode` means that a connection failed or broke.
 ///
-/// Servers with too many connections cause that. If such a server sends plain text without an HTTP
-/// head, libcurl takes the text for HTTP/0.9 (`CURLE_UNSUPPORTED_PROTOCOL`).
+/// A server that has too many connections causes such failures. If it refuses a connection by
+/// plain text without an HTTP head, libcurl takes the text for HTTP/0.9
+/// (`CURLE_UNSUPPORTED_PROTOCOL`).
 func isConnectionFailure(_ code: Int) -> Bool {
     [
         CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR,
@@ -17,7 +18,7 @@ func isConnectionFailure(_ code: Int) -> Bool {
     ].contains { Int($0.rawValue) == code }
 }
 
-/// Returns whether a TLS handshake failed for a reason that every later attempt would meet.
+/// Returns whether a TLS handshake failed, and would fail in the same way in every later attempt.
 ///
 /// The two sides have no version of TLS in common, or one of them does not speak TLS.
 func isHopelessHandshake(_ code: Int, _ message: String) -> Bool {

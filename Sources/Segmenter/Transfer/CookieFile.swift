@@ -23,7 +23,7 @@ extension CookieJars {
     ///
     /// - Parameters:
     ///   - options: The options of the downloads.
-    ///   - url: The URL, because its user name selects the cookies; `nil` for none.
+    ///   - url: The URL of a download, whose user name selects the cookies; `nil` for none.
     /// - Returns: The content of a file in Netscape's format.
     package func netscapeFile(_ options: DownloadOptions, url: String?) -> String {
         let given = options.access.cookieFile.map(CookieLines.init(file:)) ?? CookieLines()

@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 
 extension Reply {
-    /// Reads the status code and the fields that segget uses from the head that a handle received.
+    /// Creates a reply from the final head of a handle, with the fields that segget uses.
     init(status: Int, readFrom handle: CURL) {
         self.init(status: status)
         // For each header that it returns, libcurl counts the headers of that name. If there are

@@ -92,7 +92,7 @@ extension Transfer {
         return [CURLPX_USER_REJECTED, CURLPX_NO_AUTH].contains { Int($0.rawValue) == problem }
     }
 
-    /// Returns libcurl's message for the failure of this transfer, without URLs.
+    /// Returns libcurl's message for the failure of the transfer, without URLs.
     func message(for code: CURLcode) -> String {
         var text = String(cString: errorText)
         // "Unsupported proxy scheme for 'URL'": the URL may contain credentials.

@@ -132,8 +132,8 @@ final class Transfer {
     /// - Parameters:
     ///   - verdict: The treatment of the body.
     ///   - onEnd: Replaces the previous handler of the result.
-    /// - Returns: libcurl's result for the piece of the body that it kept during the pause. After an
-    ///   error, the caller has to end the transfer: libcurl does not report the error again.
+    /// - Returns: libcurl's result for the piece of the body that it kept during the pause. After
+    ///   an error, the caller has to end the transfer: libcurl does not report the error again.
     func resume(_ verdict: Verdict, onEnd: @escaping (TransferEnd) -> Void) -> CURLcode {
         precondition(mode == .paused, "only a paused transfer can be resumed")
         self.onEnd = onEnd
@@ -144,7 +144,7 @@ final class Transfer {
 
     /// Moves the end of the window to `offset`, and resumes a body that was paused by the window.
     ///
-    /// - Returns: libcurl's result for the piece that it had kept, as `resume`.
+    /// - Returns: The same as `resume`; `CURLE_OK` if the body was not paused by the window.
     func allow(upTo offset: Int64) -> CURLcode {
         writing.allow(upTo: offset) ? goOn() : CURLE_OK
     }
@@ -182,7 +182,7 @@ final class Transfer {
 
     /// Resumes the transfer in libcurl, which first delivers the piece that it has kept.
     ///
-    /// - Returns: libcurl's result for that piece, as `resume`.
+    /// - Returns: libcurl's result for that piece, as for `resume`.
     func goOn() -> CURLcode { curl_easy_pause(handle, segget_curl_pause_continue) }
 
     // MARK: Callbacks
