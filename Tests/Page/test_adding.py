@@ -70,7 +70,7 @@ def test_a_paste_opens_the_box_and_several_links_are_tasks_or_mirrors(page, serv
     options(page)
     dialog.get_by_label("Checksum").fill(ZEROS)
     send(page)
-    expect(state(page, "three.bin")).to_have_text("Complete, verified (sha-256)")
+    expect(state(page, "three.bin")).to_have_text("Completed, verified (sha-256)")
     assert len(service.tasks()) == 4
     urls = page.evaluate("""async (id) => (await (await import("/app/api.js")).get(`/api/v2/tasks/${id}`)).urls""",
                          service.tasks()["three.bin"]["id"])
@@ -80,14 +80,14 @@ def test_a_paste_opens_the_box_and_several_links_are_tasks_or_mirrors(page, serv
 def test_a_task_has_what_was_filled_in(page, service, fast):
     fill(page, [f"{fast}/right"], name="right.iso", folder="below/here", tags="iso, new", checksum=f"sha-256:{ZEROS}")
     send(page)
-    expect(state(page, "right.iso")).to_have_text("Complete, verified (sha-256)")
+    expect(state(page, "right.iso")).to_have_text("Completed, verified (sha-256)")
     task = service.tasks()["right"]
     assert task["tags"] == ["iso", "new"]
     assert (service.folder / "files/below/here/right.iso").read_bytes() == bytes(1 << 20)
 
     fill(page, [f"{fast}/wrong.iso"], checksum="no digest")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="This is no checksum")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="This is not a checksum")).to_be_visible()
     page.get_by_label("Checksum").fill(f"SHA-256={'0' * 64}")
     send(page)
     expect(state(page, "wrong.iso")).to_have_text(re.compile("^Failed: .*sha-256"))
@@ -98,15 +98,15 @@ def test_a_task_begins_as_was_chosen(page, service, slow):
     service.tell("settings", "--max-running", "1")
     service.tell("add", f"{slow}/runs.bin", "-d", "files")
     expect(state(page, "runs.bin")).to_have_text(re.compile("^Running"))
-    for begin in ("in its turn", "first in the order", "paused"):
+    for begin in ("in queue order", "next in the queue", "paused"):
         fill(page, [f"{slow}/{begin.split()[0]}.bin"])
-        page.get_by_label("Begin").select_option(begin)
+        page.get_by_label("Start", exact=True).select_option(begin)
         send(page)
-    expect(state(page, "paused.bin")).to_have_text("Paused by you")
+    expect(state(page, "paused.bin")).to_have_text("Paused")
     tasks = service.wait(lambda tasks: tasks["first.bin"]["position"] == 1)
     assert tasks["in.bin"]["state"] == "waiting" and tasks["in.bin"]["wanted"] == "run"
     fill(page, [f"{slow}/once.bin"])
-    page.get_by_label("Begin").select_option("at once")
+    page.get_by_label("Start", exact=True).select_option("now")
     send(page)
     expect(state(page, "once.bin")).to_have_text(re.compile("^Running"))
 
@@ -115,27 +115,27 @@ def test_what_is_known_and_what_is_no_link_is_said(page, service, fast):
     expect(state(page, "there.bin")).to_have_text(re.compile("^Complete"))
     dialog = page.get_by_role("dialog")
     fill(page, ["# files", "ftp://127.0.0.1/none", f"{fast}/there.bin"])
-    expect(dialog).to_contain_text("1 line is no such link, and is left out: ftp://127.0.0.1/none")
-    expect(dialog).to_contain_text("Known already: there.bin (Complete")
+    expect(dialog).to_contain_text("1 line is not an http:// or https:// link and is ignored: ftp://127.0.0.1/none")
+    expect(dialog).to_contain_text("Already in the list: there.bin (Completed")
     # With another query it is another link.
     page.get_by_label("Links", exact=True).fill(f"{fast}/there.bin?query")
-    expect(dialog).not_to_contain_text("Known already")
+    expect(dialog).not_to_contain_text("Already in the list")
     fill_again = page.get_by_label("Links", exact=True).fill
     fill_again(f"{fast}/there.bin")
-    expect(dialog).not_to_contain_text("no such link")
-    expect(dialog).to_contain_text("Known already")
+    expect(dialog).not_to_contain_text("is ignored")
+    expect(dialog).to_contain_text("Already in the list")
     send(page)
-    expect(page.locator("#notices")).to_contain_text("1 link was known already")
+    expect(page.locator("#notices")).to_contain_text("1 link was already in the list")
     assert len(service.tasks()) == 1
 
     fill(page, [f"{fast}/there.bin"])
-    page.get_by_label("Add what is known again").check()
+    page.get_by_label("Add these links again").check()
     send(page)
     expect(page.locator(".rows .row")).to_have_count(2)
     fill(page, ["nothing", "of use"])
-    expect(dialog).to_contain_text("2 lines are no such links")
+    expect(dialog).to_contain_text("2 lines are not http:// or https:// links")
     page.keyboard.press("Control+Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("There is no link")
+    expect(dialog.get_by_role("alert")).to_contain_text("No link begins")
 
 
 def test_links_come_from_a_text_file(page, service, fast):
@@ -233,7 +233,7 @@ def test_all_of_it_fits_a_phone(visit, service, fast, slow):
     page.get_by_role("button", name="More", exact=True).tap()
     fits()
     page.get_by_role("menuitem", name="Pause").tap()
-    expect(state(page, "long-name")).to_have_text("Paused by you")
+    expect(state(page, "long-name")).to_have_text("Paused")
     expect(page.get_by_role("menu")).to_have_count(0)
     fits()
 
@@ -272,11 +272,11 @@ def test_nothing_that_was_cancelled_is_remembered(page, service, fast):
     for leave in ("Escape", "Cancel"):
         fill(page, [f"{fast}/there.bin"], name="other.bin", folder="below", tags="iso", user="me", password="p",
              checksum="no digest", connections="3", referer="http://r/")
-        page.get_by_label("Begin").select_option("paused")
-        page.get_by_label("Headers, one a line").fill("X-A: b")
-        page.get_by_label("Add what is known again").check()
+        page.get_by_label("Start", exact=True).select_option("paused")
+        page.get_by_label("Headers, one per line").fill("X-A: b")
+        page.get_by_label("Add these links again").check()
         page.get_by_role("dialog").locator("button.primary").click()
-        expect(page.get_by_role("alert").filter(has_text="This is no checksum")).to_be_visible()
+        expect(page.get_by_role("alert").filter(has_text="This is not a checksum")).to_be_visible()
         if leave == "Escape":
             page.keyboard.press("Escape")
         else:
@@ -286,8 +286,8 @@ def test_nothing_that_was_cancelled_is_remembered(page, service, fast):
         assert first.evaluate_all(values) == empty
         dialog = page.get_by_role("dialog")
         expect(dialog.locator("details[open]")).to_have_count(0)
-        expect(dialog.get_by_text("This is no checksum")).to_have_count(0)
-        expect(dialog.get_by_text("Known already")).to_be_hidden()
+        expect(dialog.get_by_text("This is not a checksum")).to_have_count(0)
+        expect(dialog.get_by_text("Already in the list")).to_be_hidden()
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
     assert len(service.tasks()) == 1

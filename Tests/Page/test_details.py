@@ -152,7 +152,7 @@ def named(text):
     """What the map says in words: the range, and whether it is there."""
     words = re.search(r"bytes ([\d,]+) to ([\d,]+)", text)
     start, last = (int(number.replace(",", "")) for number in words.groups())
-    return start, last + 1, "not there" not in text
+    return start, last + 1, "missing" not in text
 
 
 def test_the_map_agrees_with_the_service(visit, service, servers):
@@ -162,16 +162,16 @@ def test_the_map_agrees_with_the_service(visit, service, servers):
     view = opened(page, "file.iso")
     view.get_by_role("button", name="Pause").click()
     expect(view.get_by_role("button", name="Resume")).to_be_focused()
-    expect(view.locator(".d-state")).to_have_text("Paused by you")
+    expect(view.locator(".d-state")).to_have_text("Paused")
     expect(view.locator(".d-connections")).to_be_hidden()
     answer = told(page, task)
     there = sum(segment["end"] - segment["start"] for segment in answer["segments"])
     all_pieces = pieces(answer["segments"], SIZE)
     count = sum(is_there for *_, is_there in all_pieces)
     assert there == answer["task"]["bytes_done"] and count >= 4
-    text = f"{math.floor(there / SIZE * 1000) / 10:g}% of 256 MiB are there, in {count} pieces."
-    expect(view.locator(".d-map-text")).to_have_text(f"{text} {(SIZE - there) / MIB:.0f} MiB are missing.")
-    expect(view.locator(".d-legend")).to_have_text("not therethere in partthere")
+    text = f"{math.floor(there / SIZE * 1000) / 10:g}% of 256 MiB received, in {count} pieces."
+    expect(view.locator(".d-map-text")).to_have_text(f"{text} {(SIZE - there) / MIB:.0f} MiB missing.")
+    expect(view.locator(".d-legend")).to_have_text("missingpartly receivedreceived")
 
     # A column is full where every byte of it is there, and has something in it where one is.
     drawn = page.evaluate(DRAWN)
@@ -188,7 +188,7 @@ def test_the_map_agrees_with_the_service(visit, service, servers):
     assert [i for i in range(len(some)) if some[i] != drawn["some"][i]] == []
 
     # By keys, one walks from piece to piece, and is told of each.
-    track = view.get_by_role("slider", name="Place in the file")
+    track = view.get_by_role("slider", name="Position in the file")
     expect(track).to_have_attribute("aria-describedby", "d-map-text")
     view.locator(".d-buttons button:visible").last.focus()
     page.keyboard.press("Tab")
@@ -244,10 +244,10 @@ def test_the_view_moves_while_the_task_runs(visit, service, servers):
         expect(row.locator(".c-rate")).to_have_text(re.compile(r"^[\d.]+\s[KM]iB/s$"))
         expect(row.locator(".c-address")).to_have_text("127.0.0.1")
         expect(row.locator(".c-server")).to_have_text("1")
-        expect(row.locator(".c-range")).to_contain_text(re.compile(r" – .* to go"))
+        expect(row.locator(".c-range")).to_contain_text(re.compile(r" – .* remaining"))
         expect(row.locator(".c-roundTrip")).to_have_text(re.compile(r"^[\d.]+ ms$"))
-    expect(view.locator(".d-legend")).to_have_text("not thereasked forthere in partthere")
-    expect(view.locator(".d-map-text")).to_contain_text("4 connections fetch them.")
+    expect(view.locator(".d-legend")).to_have_text("missingrequestedpartly receivedreceived")
+    expect(view.locator(".d-map-text")).to_contain_text("4 connections download them.")
     page.wait_for_function("""(before) => {
       const now = (%s)(), full = (drawn) => drawn.full.filter((is) => is).length;
       return full(now) > full(before) && now.fetched > before.fetched;
@@ -260,7 +260,7 @@ def test_the_view_moves_while_the_task_runs(visit, service, servers):
       const lit = [...document.querySelectorAll(".d-connections tbody tr")].map((row) => row.matches(".lit"));
       return [track.getAttribute("aria-valuetext"), lit.indexOf(true)];
     })""", keys)
-    for what in ("there, brought by", "asked for over"):
+    for what in ("received over", "requested over"):
         lit = [(text, row) for text, row in said if f": {what} connection " in text]
         assert lit, said
         for text, row in lit:
@@ -295,7 +295,7 @@ def test_mirrors_are_told_apart_without_colour(visit, service, servers, theme):
             abs(share - 100 * each / sum(brought)) < 2 for share, each in zip(shares, brought, strict=True))
     service.wait(shares_agree)
     expect(view.locator(".d-legend")).to_have_text(
-        "not thereasked for from server 1asked for from server 2there in partthere")
+        "missingrequested from server 1requested from server 2partly receivedreceived")
     states = view.locator(".d-connections td.c-state")
     for server in ("Server 1", "Server 2"):
         expect(states.get_by_text(server).first).to_be_visible()
@@ -346,18 +346,18 @@ def test_what_was_verified_says_so(visit, service, fast):
     view = opened(page, "sure.bin")
     expect(view.locator(".d-map-text")).to_have_text("The map appears when the size is known.")
     view.get_by_role("button", name="Resume").click()
-    expect(view.locator(".d-state")).to_have_text("Complete, and verified with sha-256")
-    expect(view.locator(".d-map-text")).to_have_text("100% of 1.0 MiB are there, in one piece.")
+    expect(view.locator(".d-state")).to_have_text("Completed and verified with sha-256")
+    expect(view.locator(".d-map-text")).to_have_text("100% of 1.0 MiB received, in one piece.")
     expect(view.locator(".d-legend")).to_have_text("verified with a digest")
     expect(view.locator(".f-digests dd")).to_have_text(f"sha-256:{digest}")
     track = view.get_by_role("slider")
     track.press("End")
-    expect(track).to_have_attribute("aria-valuetext", re.compile("there, and verified .bytes 0 to 1,048,575"))
+    expect(track).to_have_attribute("aria-valuetext", re.compile("received and verified .bytes 0 to 1,048,575"))
 
     opened(page, "plain.bin")
-    expect(view.locator(".d-state")).to_have_text("Complete, not compared with a digest")
+    expect(view.locator(".d-state")).to_have_text("Completed; no checksum to verify")
     expect(view.locator(".f-digests dd")).to_have_text("no digest")
-    expect(view.locator(".d-legend")).to_contain_text("there in part")
+    expect(view.locator(".d-legend")).to_contain_text("partly received")
 
     german = opened(visit(locale="de-DE"), "sure.bin")
     expect(german.locator(".d-state")).to_have_text("Fertig und geprüft mit sha-256")

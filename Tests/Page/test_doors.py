@@ -41,14 +41,14 @@ def test_a_link_in_the_address_is_filled_in_and_not_added(visit, service, fast):
     expect(box).to_have_value(re.compile("/first.bin"))
     assert service.tasks() == {}
     box.press("Control+Enter")
-    expect(page.get_by_text(re.compile("^Complete,"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Completed[,;]"))).to_be_visible()
     assert (service.folder / "files/first.bin").stat().st_size == 1 << 20
 
 
 def test_it_comes_back_when_the_service_does(visit, service, fast):
     service.tell("add", f"{fast}/first.bin", "-d", "files")
     page = visit()
-    expect(page.get_by_text(re.compile("^Complete,"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Completed[,;]"))).to_be_visible()
     visit.is_quiet = False
     service.stop(signal.SIGKILL)
     expect(page.locator("#away")).to_be_visible()
@@ -95,7 +95,7 @@ def test_a_service_that_hangs_is_shown_as_such(visit, service, slow):
     service.process.send_signal(signal.SIGSTOP)
     # Its connections stay open.
     expect(page.locator("#away")).to_be_visible(timeout=30_000)
-    expect(page.locator("#away")).to_contain_text("has not answered since")
+    expect(page.locator("#away")).to_contain_text("has not responded since")
     expect(page.locator("#speed")).to_have_text("–")
     for part in (".rows", ".totals", ".side"):
         expect(page.locator(part).first).to_have_css("filter", "grayscale(1)")

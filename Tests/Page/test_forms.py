@@ -8,11 +8,11 @@ from playwright.sync_api import expect
 SIZES = [(1366, 625), (1366, 768), (390, 844)]
 # A label, the value typed there, and the words that refuse it.
 REFUSED = [
-    ("Checksum", "no digest", "This is no checksum"),
+    ("Checksum", "no digest", "This is not a checksum"),
     ("Folder", "/etc", "is not below"),
     ("Name", "a/b", "is no name of a file"),
-    ("Connections", "65", "Write a number from 1 to 64"),
-    ("Headers, one a line", "no header", "Write each header as"),
+    ("Connections", "65", "Enter a number from 1 to 64"),
+    ("Headers, one per line", "no header", "Enter each header as"),
 ]
 
 
@@ -76,7 +76,7 @@ def test_a_refused_link_is_said_at_the_links(dialog, size):
     page, box = dialog(size, "ftp://127.0.0.1/none")
     box.locator(".dialog-body").evaluate("(body) => { body.scrollTop = body.scrollHeight }")
     send(box)
-    is_refused(page, box, "Links", "There is no link")
+    is_refused(page, box, "Links", "No link begins")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -85,7 +85,7 @@ def test_a_reason_without_a_field_is_in_view(dialog, size):
     page.route("**/api/v2/commands", lambda route: route.abort())
     box.locator(".dialog-body").evaluate("(body) => { body.scrollTop = 0 }")
     send(box)
-    reason = box.get_by_role("alert").filter(has_text="The service does not answer")
+    reason = box.get_by_role("alert").filter(has_text="The service does not respond")
     expect(reason).to_be_in_viewport(ratio=1)
 
 
@@ -95,7 +95,7 @@ def test_refused_settings_are_said_at_their_fields(dialog, visit, size):
     page.locator("#settings").click()
     box = page.get_by_role("dialog")
     for label, value, words in [
-        ("Tasks at a time", "65", "There can be 1 to 64"), ("Seconds until a failed task is tried again", "x", "The delays must be"),
+        ("Tasks at a time", "65", "Enter a number of tasks from 1 to 64"), ("Seconds until a failed task is retried", "x", "Enter numbers from 0 to 86400"),
     ]:
         box.get_by_label(label, exact=True).fill(value)
         box.locator(".dialog-body").evaluate("(body) => { body.scrollTop = body.scrollHeight }")
@@ -103,9 +103,9 @@ def test_refused_settings_are_said_at_their_fields(dialog, visit, size):
         is_refused(page, box, label, words)
         box.get_by_label(label, exact=True).fill("1")
     box.get_by_role("button", name="Add a rule").click()
-    box.get_by_label("What it does").select_option("limit to")
+    box.get_by_label("Action", exact=True).select_option("limit to")
     send(box)
-    expect(box.get_by_role("alert").filter(has_text="needs a speed above 0")).to_be_in_viewport(ratio=1)
+    expect(box.get_by_role("alert").filter(has_text="needs a value above 0")).to_be_in_viewport(ratio=1)
     expect(box.locator(".rule input[aria-invalid]")).to_be_in_viewport(ratio=1)
 
 

@@ -50,7 +50,7 @@ def test_the_reason_stands_before_the_wait(visit, service, guarded):  # noqa: F8
     service.tell("add", f"{guarded}/503/a.bin", "-d", "files")
     page = visit()
     state = row(page, "a.bin").locator(".state")
-    expect(state).to_have_text(re.compile(r"^503 Service Unavailable, retry in \d+\s(s|min)"))
+    expect(state).to_have_text(re.compile(r"^503 Service Unavailable, retrying in \d+\s(s|min)"))
     assert "127.0.0.1" not in state.inner_text()
 
 
@@ -63,7 +63,7 @@ def test_a_row_has_its_actions_where_the_pointer_is(visit, service, slow):
     expect(acts).to_be_visible()
     expect(row(page, "b.bin").locator(".acts")).to_be_hidden()
     acts.get_by_role("button", name="Pause: a.bin").click()
-    expect(row(page, "a.bin").locator(".state")).to_have_text("Paused by you")
+    expect(row(page, "a.bin").locator(".state")).to_have_text("Paused")
     expect(row(page, "a.bin")).to_have_attribute("aria-selected", "false")
     expect(page.locator("#pane")).to_be_hidden()
     acts.get_by_role("button", name="Resume: a.bin").click()
@@ -87,7 +87,7 @@ def test_on_a_phone_a_tap_opens_and_the_button_acts(visit, service, slow):
     box = button.bounding_box()
     assert box["width"] >= 40 and box["height"] >= 40 and box["x"] + box["width"] <= 390
     button.tap()
-    expect(row(page, "a.bin").locator(".state")).to_have_text("Paused by you")
+    expect(row(page, "a.bin").locator(".state")).to_have_text("Paused")
     expect(page.locator("#pane")).to_be_hidden()
     row(page, "a.bin").locator(".name").tap()
     expect(page.locator("#pane")).to_be_visible()

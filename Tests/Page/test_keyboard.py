@@ -38,7 +38,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
     press("p")
     expect(page.get_by_role("menuitem", name="Pause")).to_be_focused()
     press("Enter")
-    expect(page.locator(".rows .current .state")).to_have_text("Paused by you")
+    expect(page.locator(".rows .current .state")).to_have_text("Paused")
     service.wait(lambda tasks: tasks["third.iso"]["wanted"] == "paused")
     current(page, "third.iso")
     for close in ("Escape", "Tab"):
@@ -59,9 +59,9 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
 
     # It is removed; that is undone, once by its key, once at the button.
     press("Delete")
-    expect(page.locator(".rows .current .state")).to_have_text("Is being removed")
+    expect(page.locator(".rows .current .state")).to_have_text("Removing…")
     press("Control+z")
-    expect(page.locator(".rows .current .state")).to_have_text("Paused by you")
+    expect(page.locator(".rows .current .state")).to_have_text("Paused")
     press("ArrowUp")
     press("ArrowDown")
     press("Delete")
@@ -84,7 +84,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
     press("ArrowDown")
     page.clock.install()
     press("Delete")
-    expect(page.locator(".rows .current .state")).to_have_text("Is being removed")
+    expect(page.locator(".rows .current .state")).to_have_text("Removing…")
     page.clock.fast_forward(5000)
     service.wait(lambda tasks: "third.iso" not in tasks)
     current(page, "fourth.iso")
@@ -187,7 +187,7 @@ def test_the_focus_is_kept_while_the_list_changes(visit, service, slow, fast):
     expect(page.locator(".rows .name")).to_have_text(["top.iso", "first.iso", "second.iso"])
     current(page, "second.iso")
     service.tell("add", f"{fast}/small.bin", "-d", "files")
-    expect(page.get_by_text("Complete, no digest")).to_be_visible()
+    expect(page.locator("#list").get_by_text("Completed; no checksum")).to_be_visible()
     current(page, "second.iso")
     service.tell("remove", service.tasks()["first.iso"]["id"])
     expect(page.locator(".rows .name")).to_have_text(["top.iso", "second.iso", "small.bin"])

@@ -66,7 +66,7 @@ def test_ends_and_failures_are_said_and_nothing_else(visit, service, fast, slow)
     expect(state(page, "runs.bin")).to_have_text(re.compile("^Running"))
     said(page)
     held = service.tell("add", f"{slow}/other.bin", "--paused", "-d", "files")
-    expect(state(page, "other.bin")).to_have_text("Paused by you")
+    expect(state(page, "other.bin")).to_have_text("Paused")
     service.tell("resume", held)
     expect(state(page, "other.bin")).to_have_text(re.compile("^Running"))
     service.tell("add", f"{fast}/right.bin", "-d", "files")
@@ -74,8 +74,8 @@ def test_ends_and_failures_are_said_and_nothing_else(visit, service, fast, slow)
     service.tell("add", f"{fast}/wrong.bin", *WRONG, "-d", "files")
     page.wait_for_function("() => said.length > 1")
     service.tell("pause", held)
-    expect(state(page, "other.bin")).to_have_text("Paused by you")
-    assert page.evaluate("said") == ["Complete: right.bin", "Failed: wrong.bin"]
+    expect(state(page, "other.bin")).to_have_text("Paused")
+    assert page.evaluate("said") == ["Completed: right.bin", "Failed: wrong.bin"]
     expect(page.locator("#live")).to_have_attribute("aria-live", "polite")
 
 
@@ -94,7 +94,7 @@ def test_what_ends_while_ends_are_asked_for_is_told_too(visit, service, fast):
     expect(page.locator("#filter-completed .n")).to_have_text("1")
     waiting[0].fulfill(response=answer)
     page.unroute("**/api/v2/tasks?state=completed&state=failed*")
-    page.wait_for_function("() => said.includes('Complete: late.bin')")
+    page.wait_for_function("() => said.includes('Completed: late.bin')")
 
 
 def test_an_end_that_the_list_shows_before_an_event_comes_is_told_too(visit, service, fast):
@@ -107,7 +107,7 @@ def test_an_end_that_the_list_shows_before_an_event_comes_is_told_too(visit, ser
     said(page)
     service.tell("add", f"{fast}/right.bin", "-d", "files")
     expect(state(page, "right.bin")).to_have_text(re.compile("^Complete"))
-    page.wait_for_function("() => said.includes('Complete: right.bin')")
+    page.wait_for_function("() => said.includes('Completed: right.bin')")
 
 
 def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, slow):
@@ -135,14 +135,14 @@ def test_a_hidden_tab_draws_nothing_and_notifies_of_ends(visit, service, fast, s
     page.wait_for_function("() => told.length > 1")
     assert page.evaluate("drawn") == []
     right, wrong = page.evaluate("told")
-    assert right["title"] == "Complete: right.bin"
+    assert right["title"] == "Completed: right.bin"
     assert wrong["title"] == "Failed: wrong.bin" and "sha-256" in wrong["body"]
 
     page.evaluate("hide(false)")
     expect(state(page, "right.bin")).to_have_text(re.compile("^Complete"))
     page.locator("#notify").click()
     service.tell("add", f"{fast}/last.bin", "-d", "files")
-    page.wait_for_function("() => said.at(-1) === 'Complete: last.bin'")
+    page.wait_for_function("() => said.at(-1) === 'Completed: last.bin'")
     assert len(page.evaluate("told")) == 2
 
 
@@ -161,7 +161,7 @@ def test_over_a_slow_network_it_loads_acts_and_is_live(visit, service, fast, slo
     }""")
     page.get_by_text("runs.bin").click()
     page.locator("#tools").get_by_role("button", name="Pause").click()
-    expect(state(page, "runs.bin")).to_have_text("Paused by you")
+    expect(state(page, "runs.bin")).to_have_text("Paused")
     service.tell("add", f"{fast}/right.bin", "-d", "files")
     expect(state(page, "right.bin")).to_have_text(re.compile("^Complete"))
     expect(page.locator("#away")).to_be_hidden()
@@ -173,13 +173,13 @@ def test_a_state_says_why_it_is_so(visit, service, slow):
     expect(page.get_by_label("Links", exact=True)).to_be_visible()
     service.tell("settings", "--max-running", "1")
     service.tell("add", "http://127.0.0.1:9/refused.bin", "--retries", "0", "-d", "files")
-    expect(state(page, "refused.bin")).to_have_text(re.compile(r"refused.*, retry in \d+\s(s|min)", re.I))
+    expect(state(page, "refused.bin")).to_have_text(re.compile(r"refused.*, retrying in \d+\s(s|min)", re.I))
     expect(page.get_by_text("Nothing to download yet")).to_be_hidden()
     service.tell("add", f"{slow}/runs.bin", f"{slow}/waits.bin", "-d", "files")
     service.tell("add", f"{slow}/held.bin", "--paused", "-d", "files")
     expect(state(page, "runs.bin")).to_have_text(re.compile(r"^Running, from 127\.0\.0\.1:\d+$"))
-    expect(state(page, "waits.bin")).to_have_text("Waiting, place 3")
-    expect(state(page, "held.bin")).to_have_text("Paused by you")
+    expect(state(page, "waits.bin")).to_have_text("Waiting in the queue, position 3")
+    expect(state(page, "held.bin")).to_have_text("Paused")
     service.tell("settings", "--metered", "yes", "--rule", "metered=pause")
     expect(state(page, "waits.bin")).to_have_text("Waiting: on a metered network")
     expect(page.locator("#ruled")).to_have_text("Paused by a rule: on a metered network")
@@ -230,8 +230,8 @@ def test_a_german_browser_sees_german(visit, service, fast, slow):
     service.tell("add", f"{slow}/held.bin", "--paused", "-d", "files")
     service.tell("add", f"{fast}/right.bin", "-d", "files")
     service.tell("add", "http://127.0.0.1:9/refused.bin", "--retries", "0", "-d", "files")
-    expect(state(page, "right.bin")).to_have_text("Fertig, ohne Prüfsumme")
-    expect(state(page, "held.bin")).to_have_text("Von Ihnen angehalten")
+    expect(state(page, "right.bin")).to_have_text("Fertig; keine Prüfsumme zum Vergleichen")
+    expect(state(page, "held.bin")).to_have_text("Angehalten")
     expect(state(page, "refused.bin")).to_have_text(re.compile(r", neuer Versuch in \d+\s(s|min)"))
     page.locator("#list").get_by_text("runs.bin").dblclick()
     expect(page.locator("#pane").get_by_text("127.0.0.1").first).to_be_visible()

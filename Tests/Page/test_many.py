@@ -99,7 +99,7 @@ def test_what_is_done_with_all_is_one_command(visit, service):
     expect(page.locator("#chosen")).to_have_text("All 2,000 selected")
     page.locator("#tools").get_by_role("button", name="Pause").click()
     expect(page.locator("#filter-paused .n")).to_have_text("2,000")
-    expect(page.locator("#list").get_by_text("Paused by you").first).to_be_visible()
+    expect(page.locator("#list").get_by_text("Paused").first).to_be_visible()
     assert commands == [{"commands": [{"command": "pause", "all": True}]}]
     assert {task["wanted"] for task in service.tasks().values()} == {"paused"}
 

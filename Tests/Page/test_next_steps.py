@@ -64,7 +64,7 @@ def test_the_page_gives_a_task_user_and_password(visit, service, guarded, size):
     expect(dialog.get_by_role("alert").filter(has_text="Enter a user name.")).to_be_in_viewport(ratio=1)
     dialog.get_by_label("User", exact=True).fill("me:too")
     page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert").filter(has_text="no colon")).to_be_in_viewport(ratio=1)
+    expect(dialog.get_by_role("alert").filter(has_text="cannot contain a colon")).to_be_in_viewport(ratio=1)
     dialog.get_by_label("User", exact=True).fill("me")
     dialog.get_by_label("Password", exact=True).fill("s3cret:x")
     page.keyboard.press("Enter")
