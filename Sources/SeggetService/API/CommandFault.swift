@@ -45,11 +45,11 @@ extension QueueError {
         error.hint =
             switch code {
             case .noTask: "`GET /api/v1/tasks` lists the tasks"
-            case .busy: "send it again"
-            case .diskFull: "free some space on the disk of the queue; nothing was lost"
-            case .worker: "send it again when the service is back"
+            case .busy: "send the command again"
+            case .diskFull: "free some space on the disk of the queue; the queue is unchanged"
+            case .worker: "send the command again when the service responds"
             case .noQueue, .damaged, .laterVersion, .unavailable, .hasWorker:
-                "see the log of the service on its machine"
+                "see the service's log on its machine"
             case .invalid: hint
             }
         return error

@@ -17,7 +17,7 @@ enum JSON {
         } catch {
             throw QueueError(
                 .invalid, "a value cannot be written as JSON",
-                hint: "this is a mistake of segget's; please report it")
+                hint: "this is a bug in segget; please report it")
         }
     }
 
@@ -34,8 +34,8 @@ enum JSON {
             let member = place(path)
             let subject = member.isEmpty ? "it" : "`\(member)`"
             var refusal = QueueError(
-                .invalid, "the request is not understood: \(subject)\(words)",
-                hint: "`GET /api/openapi.json` describes the members of each request")
+                .invalid, "the request is invalid: \(subject)\(words)",
+                hint: "`GET /api/openapi.json` lists the members of each request")
             refusal.member = member.isEmpty ? nil : member
             throw refusal
         }
@@ -46,7 +46,7 @@ enum JSON {
         switch error as? DecodingError {
         case .keyNotFound(let key, let context):
             return (context.codingPath, " has no `\(key.stringValue)`")
-        case .typeMismatch(_, let context): return (context.codingPath, " is of another type")
+        case .typeMismatch(_, let context): return (context.codingPath, " has the wrong type")
         case .valueNotFound(_, let context): return (context.codingPath, " has no value")
         case .dataCorrupted(let context):
             switch context.underlyingError {

@@ -22,14 +22,14 @@ struct Metrics: Sendable {
             "segget_tasks", "gauge", "Tasks by state.",
             TaskStatus.words.sorted().map { (["state": $0], Double(snapshot.counts[$0] ?? 0)) })
         add(
-            "segget_connections", "gauge", "Connections that are transferring.",
+            "segget_connections", "gauge", "Connections that are transferring data.",
             [([:], Double(snapshot.running.reduce(0) { $0 + ($1.connections ?? 0) }))])
         add(
-            "segget_bytes_per_second", "gauge", "Speed of all tasks together.",
+            "segget_bytes_per_second", "gauge", "Total speed of all tasks.",
             [([:], snapshot.bytesPerSecond)])
         add(
             "segget_received_bytes_total", "counter",
-            "Bytes that have come from servers since the start.",
+            "Bytes received from servers since the start.",
             [([:], Double(snapshot.bytesReceived))])
         add(
             "segget_paused", "gauge", "Whether a rule of the settings pauses the queue.",

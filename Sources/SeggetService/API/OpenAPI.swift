@@ -10,14 +10,14 @@ enum OpenAPI {
          "info": {
           "title": "The API of a queue",
           "version": "1",
-          "description": "What `segget serve --rpc` answers below /api, see docs/api.md"
+          "description": "The API of `segget serve --rpc` below /api, see docs/api.md"
          },
          "servers": [{"url": "/api/v2"}],
          "security": [{"secret": []}],
          "paths": {
           "/health": {
-           "get": {"operationId": "health", "summary": "Who answers", "responses": {"200": {"description":
-            "Who answers", "content": {"application/json": {"schema": {"$ref":
+           "get": {"operationId": "health", "summary": "Version and process of the worker", "responses": {"200": {"description":
+            "The worker", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Health"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
             {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
             "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
@@ -25,7 +25,7 @@ enum OpenAPI {
             "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
           },
           "/tasks": {
-           "get": {"operationId": "tasks", "summary": "Tasks, and what is told of the queue as a whole",
+           "get": {"operationId": "tasks", "summary": "Tasks, and totals of the queue",
             "parameters": [{"$ref": "#/components/parameters/id"}, {"$ref":
             "#/components/parameters/tag"}, {"$ref": "#/components/parameters/state"}, {"$ref":
             "#/components/parameters/text"}, {"$ref": "#/components/parameters/unseen"}, {"$ref":
@@ -40,7 +40,7 @@ enum OpenAPI {
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
           "/speeds": {
-           "get": {"operationId": "speeds", "summary": "How fast all tasks were in the last ten minutes",
+           "get": {"operationId": "speeds", "summary": "Total speed of all tasks in the last ten minutes",
             "responses": {"200": {"description": "A value for each second", "content": {"application/json":
             {"schema": {"$ref": "#/components/schemas/Speeds"}}}}, "400": {"$ref":
             "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"}, "403":
@@ -48,7 +48,7 @@ enum OpenAPI {
             "#/components/responses/WrongMethod"}, "431": {"$ref": "#/components/responses/LongHead"}}}
           },
           "/tags": {
-           "get": {"operationId": "tags", "summary": "How many tasks have each tag", "responses": {"200":
+           "get": {"operationId": "tags", "summary": "Tags, with the number of tasks of each", "responses": {"200":
             {"description": "The tags", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Tags"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
             {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
@@ -57,8 +57,8 @@ enum OpenAPI {
             "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
           },
           "/tasks/{id}": {
-           "get": {"operationId": "task", "summary": "Everything about one task", "parameters": [{"name": "id",
-            "in": "path", "required": true, "description": "An id, or the beginning of one", "schema":
+           "get": {"operationId": "task", "summary": "All details of one task", "parameters": [{"name": "id",
+            "in": "path", "required": true, "description": "An id, or its first characters", "schema":
             {"type": "string", "minLength": 1}, "examples": {"begin": {"value": "53a1"}, "whole":
             {"value": "53a1f0c2b7d94e68"}}}], "responses": {"200": {"description": "The task", "content":
             {"application/json": {"schema": {"$ref": "#/components/schemas/Detail"}}}}, "400": {"$ref":
@@ -69,7 +69,7 @@ enum OpenAPI {
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
           "/links": {
-           "get": {"operationId": "links", "summary": "The whole links of tasks", "parameters": [{"$ref":
+           "get": {"operationId": "links", "summary": "The full links of tasks", "parameters": [{"$ref":
             "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}], "responses": {"200":
             {"description": "The links", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Links"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
@@ -79,11 +79,11 @@ enum OpenAPI {
             "#/components/responses/QueueBroken"}, "503": {"$ref": "#/components/responses/Busy"}}}
           },
           "/events": {
-           "get": {"operationId": "events", "summary": "What happens, as it happens", "parameters": [{"$ref":
+           "get": {"operationId": "events", "summary": "Events of the queue, as they happen", "parameters": [{"$ref":
             "#/components/parameters/id"}, {"$ref": "#/components/parameters/tag"}, {"$ref":
             "#/components/parameters/state"}, {"$ref": "#/components/parameters/text"}, {"$ref":
             "#/components/parameters/unseen"}, {"$ref": "#/components/parameters/all"}, {"name":
-            "Last-Event-ID", "in": "header", "description": "The id of the last event that was taken",
+            "Last-Event-ID", "in": "header", "description": "The id of the last event that was received",
             "schema": {"type": "string"}}], "responses": {"200": {"description": "Events", "content":
             {"text/event-stream": {"schema": {"type": "string"}}}}, "400": {"$ref":
             "#/components/responses/Badly"}, "401": {"$ref": "#/components/responses/Unauthorized"},
@@ -93,11 +93,11 @@ enum OpenAPI {
             "#/components/responses/Busy"}, "404": {"$ref": "#/components/responses/NoTask"}}}
           },
           "/commands": {
-           "post": {"operationId": "commands", "summary": "Carries out commands, one after the other",
+           "post": {"operationId": "commands", "summary": "Executes commands, one after the other",
             "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Commands"}, "examples": {"pause": {"value": {"commands": [{"command":
             "pause", "all": true}]}}}}}}, "responses": {"200": {"description":
-            "What each command has done to each of its tasks", "content": {"application/json": {"schema":
+            "The result of each command for each of its tasks", "content": {"application/json": {"schema":
             {"$ref": "#/components/schemas/Results"}}}}, "400": {"$ref": "#/components/responses/Badly"},
             "401": {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
             "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
@@ -117,7 +117,7 @@ enum OpenAPI {
            "put": {"operationId": "newSettings", "summary": "Replaces the settings", "requestBody": {"required":
             true, "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Settings"}}}}, "responses": {"200": {"description":
-            "The settings as they are now", "content": {"application/json": {"schema": {"$ref":
+            "The new settings", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Settings"}}}}, "400": {"$ref": "#/components/responses/Badly"}, "401":
             {"$ref": "#/components/responses/Unauthorized"}, "403": {"$ref":
             "#/components/responses/Forbidden"}, "405": {"$ref": "#/components/responses/WrongMethod"},
@@ -132,50 +132,50 @@ enum OpenAPI {
            "secret": {"type": "http", "scheme": "bearer"}
           },
           "parameters": {
-           "id": {"name": "id", "in": "query", "description": "Whose id is this, or begins with it", "schema":
+           "id": {"name": "id", "in": "query", "description": "Tasks whose id begins with this", "schema":
             {"type": "array", "items": {"type": "string"}, "maxItems": 1000}, "explode": true},
-           "tag": {"name": "tag", "in": "query", "description": "That have this tag", "schema": {"type":
+           "tag": {"name": "tag", "in": "query", "description": "Tasks that have this tag", "schema": {"type":
             "array", "items": {"type": "string"}, "maxItems": 1000}, "explode": true},
-           "state": {"name": "state", "in": "query", "description": "In this state", "schema": {"type": "array",
+           "state": {"name": "state", "in": "query", "description": "Tasks in this state", "schema": {"type": "array",
             "items": {"type": "string", "enum": ["waiting", "running", "verifying", "retrying",
             "waiting_for_network", "completed", "failed", "cancelled", "paused"]}, "maxItems": 1000},
             "explode": true},
-           "text": {"name": "text", "in": "query", "description": "That have this text in URL, name or folder",
+           "text": {"name": "text", "in": "query", "description": "Tasks with this text in the URL, name or folder",
             "schema": {"type": "string", "maxLength": 1000}},
-           "unseen": {"name": "unseen", "in": "query", "description": "That have ended, which nobody was told yet",
+           "unseen": {"name": "unseen", "in": "query", "description": "Tasks that ended, with results not yet seen",
             "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
            "all": {"name": "all", "in": "query", "description": "All", "schema": {"type": "string", "enum":
             ["0", "1", "false", "true"]}},
-           "sort": {"name": "sort", "in": "query", "description": "By what they are sorted; with this or one of the next three, a part of the tasks is the answer",
+           "sort": {"name": "sort", "in": "query", "description": "Sort key; with this or one of the next three parameters, the response is one page of the tasks",
             "schema": {"type": "string", "enum": ["order", "name", "size", "progress", "speed", "left",
             "added", "finished"], "default": "order"}},
-           "descending": {"name": "descending", "in": "query", "description": "The largest come first",
+           "descending": {"name": "descending", "in": "query", "description": "Sort in descending order",
             "schema": {"type": "string", "enum": ["0", "1", "false", "true"]}},
-           "offset": {"name": "offset", "in": "query", "description": "How many are passed over", "schema":
+           "offset": {"name": "offset", "in": "query", "description": "Number of tasks to skip", "schema":
             {"type": "integer", "minimum": 0, "maximum": 9223372036854775807, "default": 0}},
-           "limit": {"name": "limit", "in": "query", "description": "How many there are at the most", "schema":
+           "limit": {"name": "limit", "in": "query", "description": "Maximum number of tasks", "schema":
             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
           },
           "responses": {
-           "Badly": {"description": "The request, or a value in it, cannot be used", "content":
+           "Badly": {"description": "The request, or a value in it, is invalid", "content":
             {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
-           "Unauthorized": {"description": "The request does not show the secret", "content": {"application/json":
+           "Unauthorized": {"description": "The request has no valid secret", "content": {"application/json":
             {"schema": {"$ref": "#/components/schemas/Error"}}}},
-           "Forbidden": {"description": "A page of another site asks, or for what is not for clients over TCP",
+           "Forbidden": {"description": "A page of another site sent the request, or clients over TCP may not do this",
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
-           "NoTask": {"description": "There is no task of that id, or several, or no such path", "content":
+           "NoTask": {"description": "No task has this id, several have it, or the path does not exist", "content":
             {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
-           "WrongMethod": {"description": "`Allow` says which methods the path has", "content": {"application/json":
+           "WrongMethod": {"description": "`Allow` lists the methods of the path", "content": {"application/json":
             {"schema": {"$ref": "#/components/schemas/Error"}}}},
-           "LongHead": {"description": "The head is too long", "content": {"application/json": {"schema": {"$ref":
+           "LongHead": {"description": "The header section is too long", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Error"}}}},
-           "WorkedAlready": {"description": "Another process works the queue", "content": {"application/json": {"schema":
+           "WorkedAlready": {"description": "Another process runs the queue", "content": {"application/json": {"schema":
             {"$ref": "#/components/schemas/Error"}}}},
            "TooLong": {"description": "The body is too long", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Error"}}}},
            "QueueBroken": {"description": "The queue's file cannot be used", "content": {"application/json": {"schema":
             {"$ref": "#/components/schemas/Error"}}}},
-           "Busy": {"description": "Another process has the queue, and did not let go in time", "content":
+           "Busy": {"description": "Another process has locked the queue and did not release it in time", "content":
             {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
            "DiskFull": {"description": "The disk is full", "content": {"application/json": {"schema": {"$ref":
             "#/components/schemas/Error"}}}}
@@ -321,7 +321,7 @@ enum OpenAPI {
             "items": {"type": "string"}}}, "additionalProperties": false}]},
            "Add": {"type": "object", "required": ["command", "url", "root"], "properties": {"command": {"const":
             "add"}, "id": {"$ref": "#/components/schemas/TaskID"}, "url": {"type": "string"}, "root":
-            {"type": "string", "description": "An absolute path below a folder that is open to clients"},
+            {"type": "string", "description": "An absolute path in a folder that is open to clients"},
             "folder": {"type": "string"}, "name": {"type": "string"}, "name_given": {"type": "boolean"},
             "options": {"$ref": "#/components/schemas/Options"}, "umask": {"type": "string", "pattern":
             "^[0-7]{1,3}$"}, "tags": {"type": "array", "items": {"type": "string"}}, "paused": {"type":

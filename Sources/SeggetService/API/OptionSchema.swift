@@ -5,7 +5,7 @@ import SeggetFormats
 /// The JSON Schema of the options of a download, made from the catalogue.
 enum OptionSchema {
     /// The options that clients over TCP may give to a new task.
-    static let added = object(description: "Those that clients over TCP may set") { _ in true }
+    static let added = object(description: "Options that clients over TCP may set") { _ in true }
 
     /// The options that they may change; `null` is the default.
     static let changed = object(

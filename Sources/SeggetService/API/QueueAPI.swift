@@ -53,7 +53,7 @@ struct QueueAPI: Sendable {
                 LinkList(
                     links: try await door.links(filter).filter { givesAllLinks || $0.isOfClient }))
         // Whoever asks for events is not answered once, but listens.
-        case .events: throw Refusal("there is nothing at this path", status: 404)
+        case .events: throw Refusal("nothing exists at this path", status: 404)
         case .commands:
             try await perform(try JSON.read(CommandBatch.self, from: request.body).commands)
         case .settings: try APIReply(try await door.settings())
@@ -113,11 +113,11 @@ struct QueueAPI: Sendable {
     }
 
     private func open() throws -> APIReply {
-        guard policy == nil else { throw Refusal("there is nothing at this path", status: 404) }
+        guard policy == nil else { throw Refusal("nothing exists at this path", status: 404) }
         guard let url = openings.open() else {
             throw QueueError(
-                .unavailable, "the service shows no page",
-                hint: "`segget serve --web PORT` shows one")
+                .unavailable, "the service does not serve the web page",
+                hint: "`segget serve --web PORT` serves it")
         }
         return try APIReply(Opening(url: url))
     }

@@ -55,14 +55,14 @@ enum Route: Sendable, Hashable {
         let url = target.hasPrefix("/") ? "http://localhost\(target)" : target
         guard var components = URLComponents(string: url),
             let names = Self.names(of: components.percentEncodedPath)
-        else { throw Refusal("the path is not understood", status: 400) }
+        else { throw Refusal("the path is invalid", status: 400) }
         // A plus sign is a space in the queries of forms, which is what many clients write.
         components.percentEncodedQuery = components.percentEncodedQuery?
             .replacing("+", with: "%20")
         let asked = method == "HEAD" ? "GET" : method
         let items = components.queryItems ?? []
         guard let version = names.first, APIVersion(rawValue: version) != nil else {
-            throw Refusal("there is nothing at this path", status: 404)
+            throw Refusal("nothing exists at this path", status: 404)
         }
         let path = Array(names.dropFirst())
         switch path {
@@ -86,7 +86,7 @@ enum Route: Sendable, Hashable {
             self = try Self.choose(asked, ["POST": .openings], items)
         default:
             guard path.count == 2, path[0] == "tasks", !path[1].isEmpty else {
-                throw Refusal("there is nothing at this path", status: 404)
+                throw Refusal("nothing exists at this path", status: 404)
             }
             self = try Self.choose(asked, ["GET": .task(path[1])], items)
         }
@@ -106,9 +106,9 @@ enum Route: Sendable, Hashable {
             var allowed = Array(routes.keys)
             if allowed.contains("GET") { allowed.append("HEAD") }
             throw Refusal(
-                "this path has no such method", status: 405, allowed: allowed.sorted())
+                "this path does not support the method", status: 405, allowed: allowed.sorted())
         }
-        guard query.isEmpty else { throw Refusal("this path has no query", status: 400) }
+        guard query.isEmpty else { throw Refusal("this path takes no query", status: 400) }
         return route
     }
 
@@ -124,13 +124,13 @@ enum Route: Sendable, Hashable {
             let value = item.value ?? ""
             guard given.insert(item.name).inserted else {
                 throw Refusal(
-                    "`sort`, `descending`, `offset` and `limit` may be given once only", status: 400
+                    "`sort`, `descending`, `offset` and `limit` may be given only once", status: 400
                 )
             }
             switch item.name {
             case "sort":
                 guard let order = TaskWindow.Order(rawValue: value) else {
-                    throw Refusal("tasks cannot be sorted by that", status: 400)
+                    throw Refusal("`sort` has an unknown value", status: 400)
                 }
                 window.order = order
             case "descending": window.isDescending = try flag(value)
@@ -149,7 +149,7 @@ enum Route: Sendable, Hashable {
     ) throws(Refusal) -> Int {
         guard let number = Int(text), range.contains(number) else {
             throw Refusal(
-                "`offset` is a number from 0, and `limit` one from 1 to \(mostTasks)", status: 400)
+                "`offset` takes a number from 0, and `limit` takes 1 to \(mostTasks)", status: 400)
         }
         return number
     }
@@ -158,14 +158,14 @@ enum Route: Sendable, Hashable {
         var filter = TaskFilter()
         for item in items {
             guard let value = item.value else {
-                throw Refusal("a key of the query has no value", status: 400)
+                throw Refusal("a query parameter has no value", status: 400)
             }
             switch item.name {
             case "id": filter.selection.ids.append(value)
             case "tag": filter.selection.tags.append(value)
             case "state":
                 guard let word = TaskStatus.word(given: value) else {
-                    throw Refusal("there is no such state", status: 400)
+                    throw Refusal("`state` has an unknown value", status: 400)
                 }
                 filter.selection.states.append(word)
             case "text" where filter.text == nil: filter.text = value
@@ -173,7 +173,7 @@ enum Route: Sendable, Hashable {
             case "all": filter.selection.isAll = try flag(value)
             default:
                 throw Refusal(
-                    "the query has a key that is not known here, or that may be given once only",
+                    "the query has an unknown parameter, or repeats one that may be given only once",
                     status: 400)
             }
         }
@@ -184,7 +184,7 @@ enum Route: Sendable, Hashable {
         switch text {
         case "1", "true": true
         case "0", "false": false
-        default: throw Refusal("a key of the query is neither 1 nor 0", status: 400)
+        default: throw Refusal("a query parameter is neither 1 nor 0", status: 400)
         }
     }
 

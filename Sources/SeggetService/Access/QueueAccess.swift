@@ -70,8 +70,8 @@ public struct QueueAccess: Sendable {
     ) async throws(QueueError) -> QueueClient {
         guard let socket = holder.socket else {
             throw QueueError(
-                .busy, "process \(holder.pid) has the queue, and does not answer",
-                hint: "see what it does with `ps \(holder.pid)`")
+                .busy, "process \(holder.pid) has locked the queue and does not answer",
+                hint: "`ps \(holder.pid)` shows the process")
         }
         // A second at least, which is also the time for connecting anew later.
         let client = QueueClient(

@@ -310,13 +310,13 @@ extension HTTPRequestHead {
 }
 
 extension Refusal {
-    fileprivate static let slow = Refusal("the body does not come in time", status: 408)
+    fileprivate static let slow = Refusal("the body did not arrive in time", status: 408)
     fileprivate static let expectation = Refusal(
-        "only 100-continue can be expected here", status: 417)
-    fileprivate static let longHead = Refusal("the head is too long", status: 431)
-    fileprivate static let noHTTP = Refusal("this is no request of HTTP", status: 400)
-    fileprivate static let noHost = Refusal("the request has to have one Host field", status: 400)
-    fileprivate static let otherVersion = Refusal("only HTTP/1.1 is spoken here", status: 505)
+        "`Expect` may only be 100-continue", status: 417)
+    fileprivate static let longHead = Refusal("the header section is too long", status: 431)
+    fileprivate static let noHTTP = Refusal("this is not an HTTP request", status: 400)
+    fileprivate static let noHost = Refusal("the request must have one Host field", status: 400)
+    fileprivate static let otherVersion = Refusal("only HTTP/1.1 is supported", status: 505)
 
     fileprivate static func tooLong(_ most: Int) -> Refusal {
         Refusal("the body is longer than \(most) bytes", status: 413)

@@ -119,5 +119,5 @@ final class EventAnswer {
 extension QueueError {
     /// The server ends.
     fileprivate static let ending = QueueError(
-        .worker, "the process that works the queue is ending", hint: "ask again when it is back")
+        .worker, "the worker is shutting down", hint: "send the request again when it is running")
 }

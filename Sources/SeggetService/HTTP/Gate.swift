@@ -27,7 +27,7 @@ package struct Gate: Sendable {
         let origins = headers["origin"]
         if origins.count == 1, allows(origin: origins[0]) { return nil }
         guard origins.allSatisfy({ $0.lowercased() == "http://\(host.lowercased())" }) else {
-            return Refusal("pages of this origin may not ask", status: 403)
+            return Refusal("pages of this origin may not send requests", status: 403)
         }
         if isPage, headers["sec-fetch-mode"] == ["navigate"],
             headers["sec-fetch-dest"] == ["document"]
@@ -36,7 +36,7 @@ package struct Gate: Sendable {
         }
         let sites = headers["sec-fetch-site"]
         guard sites.allSatisfy({ ["same-origin", "none"].contains($0) }) else {
-            return Refusal("pages of other sites may not ask", status: 403)
+            return Refusal("pages of other sites may not send requests", status: 403)
         }
         return nil
     }

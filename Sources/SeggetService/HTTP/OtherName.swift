@@ -4,7 +4,7 @@ import NIOHTTP1
 // The answer to requests by a name that is not the service's.
 extension Refusal {
     /// The service is not to be asked by the name in `Host`.
-    static let otherName = Refusal("the service is not asked for by this name", status: 403)
+    static let otherName = Refusal("the service does not accept this host name", status: 403)
 }
 
 extension HTTPRequestHead {
@@ -41,12 +41,12 @@ extension APIReply {
         <title>Name not allowed</title>
         </head>
         <body>
-        <h1>This service does not answer to this name</h1>
-        <p>Open it by the number of its address (IP address) instead. To allow the name, start the service
+        <h1>This service does not accept this host name</h1>
+        <p>Open it by its IP address instead. To allow the name, start the service
         with the option <code>--allow-host</code> and the name.</p>
         <div lang="de">
-        <h1>Unter diesem Namen antwortet dieser Dienst nicht</h1>
-        <p>Öffnen Sie ihn stattdessen mit der Nummer seiner Adresse (IP-Adresse). Soll der Name gelten,
+        <h1>Dieser Dienst akzeptiert diesen Hostnamen nicht</h1>
+        <p>Öffnen Sie ihn stattdessen über seine IP-Adresse. Um den Namen zu erlauben,
         starten Sie den Dienst mit der Option <code>--allow-host</code> und dem Namen.</p>
         </div>
         </body>

@@ -50,7 +50,7 @@ extension QueueClient {
                     reports.yield(watched.report)
                 }
                 try Task.checkCancellation()
-                throw unreachable("it has ended the connection")
+                throw unreachable("it closed the connection")
             } catch let error as QueueError where error.code == .worker && error != notUnderstood()
             {
                 let since = lost ?? .now

@@ -139,8 +139,8 @@ package actor QueueClient: QueueDoor {
             }
         }
         throw QueueError(
-            .worker, "the process that works the queue went away in the middle",
-            hint: "look with `segget list` what was done of what it was told, and whether it runs")
+            .worker, "the worker closed the connection before it answered",
+            hint: "`segget list` shows which changes were made, and whether the worker is running")
     }
 
     private func read<Value: Decodable>(
@@ -235,7 +235,7 @@ package actor QueueClient: QueueDoor {
         silence: TimeAmount? = nil, _ handler: @escaping @Sendable () -> any ChannelHandler
     ) async throws -> any Channel {
         while true {
-            guard !isClosed else { throw unreachable("this end is closed") }
+            guard !isClosed else { throw unreachable("the connection is closed") }
             do {
                 return try await ClientBootstrap(group: group)
                     .connectTimeout(TimeAmount(deadline - ContinuousClock.now))
@@ -265,20 +265,20 @@ package actor QueueClient: QueueDoor {
         guard health.version != seggetVersion, health.version != toldVersion else { return }
         toldVersion = health.version
         tellOtherVersion(
-            "the queue is worked by segget \(health.version), process \(health.worker), and this is"
+            "process \(health.worker), which runs the queue, is segget \(health.version); this is"
                 + " segget \(seggetVersion)")
     }
 
     nonisolated func unreachable(_ reason: String) -> QueueError {
         QueueError(
-            .worker, "the process that works the queue cannot be reached at \(path): \(reason)",
-            hint: "see whether it runs; `segget run` works the queue when nothing does")
+            .worker, "cannot connect to the worker at \(path): \(reason)",
+            hint: "check whether the worker is running; `segget run` starts one")
     }
 
     nonisolated func notUnderstood() -> QueueError {
         QueueError(
-            .worker, "what listens at \(path) answers something that is not understood",
-            hint: "restart the process that works the queue; it may be of another version")
+            .worker, "the process that listens at \(path) sent an invalid response",
+            hint: "restart the worker; it may be another version")
     }
 }
 

@@ -56,7 +56,8 @@ package final class QueueServer: Sendable {
                 continue
             }
         }
-        throw .noSocket("no folder is this user's alone, \(base)/segget-\(geteuid()) neither")
+        throw .noSocket(
+            "no folder is private to this user, not even \(base)/segget-\(geteuid())")
     }
 
     /// Serves a queue on a socket that somebody else listens on for this process, as systemd does; it stays when the
@@ -256,7 +257,7 @@ package final class QueueServer: Sendable {
                     "choose another port; `ss -ltnp` names the program"
                 )
             case EADDRNOTAVAIL:
-                ("this machine has no such address", "`ip address` shows those that it has")
+                ("this machine does not have this address", "`ip address` shows its addresses")
             case EACCES:
                 ("the system does not permit it", "choose a port of 1024 or more")
             case let code?: (Diagnostic.describe(errno: code), "choose another address or port")

@@ -105,7 +105,7 @@ package final class WebSite: Sendable {
         guard ["/metrics", "/openapi.json"].contains(path) else { return nil }
         guard ["GET", "HEAD"].contains(request.method) else {
             return Refusal(
-                "this path has no such method", status: 405, allowed: ["GET", "HEAD"]
+                "this path does not support the method", status: 405, allowed: ["GET", "HEAD"]
             ).reply
         }
         guard path == "/metrics" else {
@@ -201,11 +201,11 @@ package final class WebSite: Sendable {
             return reply
         default:
             return Refusal(
-                "this path has no such method", status: 405, allowed: ["DELETE", "POST"]
+                "this path does not support the method", status: 405, allowed: ["DELETE", "POST"]
             ).reply
         }
         guard let sessions, let login = try? JSON.read(Login.self, from: body) else {
-            return Refusal("the body is no login", status: 400).reply
+            return Refusal("the body is not a login", status: 400).reply
         }
         let knowsSecret = login.secret.map { secret?.is($0) == true } ?? false
         let hasToken = login.token.map { openings?.take($0) == true }
@@ -238,9 +238,9 @@ package final class WebSite: Sendable {
     }
 
     /// There is nothing here, and no more is said.
-    static let nothing = Refusal("there is nothing at this path", status: 404).reply
+    static let nothing = Refusal("nothing exists at this path", status: 404).reply
     /// The secret is missing.
-    static let unauthorized = Refusal("the request does not show the secret", status: 401).reply
+    static let unauthorized = Refusal("the request has no valid secret", status: 401).reply
 }
 
 extension APIReply {

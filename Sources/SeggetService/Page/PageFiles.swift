@@ -61,12 +61,12 @@ package enum Page: Sendable {
     package static func problem(ofFolder folder: String) -> String? {
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else {
-            return "the folder \(Diagnostic.quote(folder)) of the page cannot be opened: "
+            return "the folder \(Diagnostic.quote(folder)) with the web page cannot be opened: "
                 + Diagnostic.describe(errno: errno)
         }
         close(root)
         guard read("/", in: folder) != nil else {
-            return "the folder \(Diagnostic.quote(folder)) has no page: there is no `index.html`"
+            return "the folder \(Diagnostic.quote(folder)) has no web page: `index.html` is missing"
         }
         return nil
     }

@@ -102,7 +102,7 @@ extension RPCService {
     func carryOut(_ command: QueueCommand) async throws -> [CommandResult] {
         let results = try await queue.perform([command]).joined()
         if let refused = results.first(where: { $0.outcome == .refused }) {
-            throw RPCError(refused.message ?? "The queue refuses it.")
+            throw RPCError(refused.message ?? "The queue refused the change.")
         }
         return Array(results)
     }
@@ -115,7 +115,7 @@ extension RPCService {
 
     private func shutdown() throws -> JSONValue {
         guard let shutdown = policy.shutdown else {
-            throw RPCError("The service is ended by whoever manages it.")
+            throw RPCError("The service manager ends this service; stop it there.")
         }
         shutdown()
         return "OK"

@@ -16,7 +16,7 @@ package struct AllowedFolders: Sendable {
     package init(_ roots: [String], home: String) throws(RPCPolicy.Forbidden) {
         for root in roots where root == "/" || root == home {
             throw RPCPolicy.Forbidden(
-                "\(Diagnostic.quote(root)) cannot be opened to clients: name a folder in it")
+                "\(Diagnostic.quote(root)) cannot be opened to clients: name a folder inside it")
         }
         self.roots = roots
     }
@@ -33,11 +33,11 @@ package struct AllowedFolders: Sendable {
     package func judge(_ folder: String, _ name: String?) throws(RPCPolicy.Forbidden) {
         let path = Diagnostic.quote(folder)
         guard let root = roots.first(where: { folder == $0 || folder.hasPrefix($0 + "/") }) else {
-            throw RPCPolicy.Forbidden("\(path) is not below a folder that is open to clients")
+            throw RPCPolicy.Forbidden("\(path) is not in a folder that is open to clients")
         }
         let below = folder.dropFirst(root.count).split(separator: "/").map(String.init)
         guard !below.contains(where: { $0.hasPrefix(".") }), name?.hasPrefix(".") != true else {
-            throw RPCPolicy.Forbidden("\(path): names that begin with a dot are not for clients")
+            throw RPCPolicy.Forbidden("\(path): clients may not use names that begin with a dot")
         }
         let base = open(root, segget_path_only | O_DIRECTORY | O_CLOEXEC)
         // Where the root is not there yet, nothing below it is.

@@ -52,7 +52,7 @@ package struct RPCPolicy: Sendable {
         (self.secret, self.folder, folders) = (secret, folder, [folder])
         judge = { path, _ throws(Forbidden) in
             guard path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
-            else { throw Forbidden("\(Diagnostic.quote(path)) is not below the download folder") }
+            else { throw Forbidden("\(Diagnostic.quote(path)) is not in the download folder") }
         }
     }
 }
@@ -98,7 +98,7 @@ extension RPCPolicy {
             switch command {
             case .add(let task):
                 guard task.refreshCommand.isEmpty else {
-                    throw Forbidden("a command cannot be named over TCP")
+                    throw Forbidden("clients over TCP may not set a command")
                 }
                 try check(task.options.changedKeys)
                 try check(task.place)

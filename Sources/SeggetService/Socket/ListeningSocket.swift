@@ -49,7 +49,7 @@ struct ListeningSocket {
         }
         guard result == 0, address.sun_family == sa_family_t(AF_UNIX), path.hasPrefix("/") else {
             throw .noSocket(
-                "what was handed over is no socket with a path", result == 0 ? 0 : errno)
+                "the passed file descriptor is not a socket with a path", result == 0 ? 0 : errno)
         }
         (self.descriptor, self.path, entry) = (descriptor, path, nil)
     }
@@ -59,7 +59,7 @@ struct ListeningSocket {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw .noSocket("something else stands at \(path)")
+            throw .noSocket("\(path) exists and is not a socket")
         }
         var address = address
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
@@ -70,8 +70,8 @@ struct ListeningSocket {
         // EAGAIN: somebody listens, and has more to do than it can.
         if result == 0 || errno == EAGAIN {
             throw QueueError(
-                .hasWorker, "somebody listens at \(path) already",
-                hint: "see `ss -xlp` for who it is, and end it first")
+                .hasWorker, "another process is already listening at \(path)",
+                hint: "`ss -xlp` shows the process; end it first")
         }
         guard errno == ECONNREFUSED || errno == ENOENT else { throw .noSocket(path, errno) }
         guard unlink(path) == 0 || errno == ENOENT else { throw .noSocket(path, errno) }

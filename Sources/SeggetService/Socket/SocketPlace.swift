@@ -69,7 +69,7 @@ struct SocketPlace: Sendable, Hashable {
     private static func name(_ queue: String) throws(QueueError) -> String {
         var status = stat()
         guard stat(queue, &status) == 0 else {
-            throw .noSocket("there is no queue at \(queue)", errno)
+            throw .noSocket("no queue exists at \(queue)", errno)
         }
         let numbers = [UInt64(status.st_dev), UInt64(status.st_ino)]
         return "queue-" + numbers.map { String($0, radix: 16) }.joined(separator: "-") + ".sock"
@@ -91,7 +91,7 @@ extension QueueError {
     static func noSocket(_ what: String, _ code: Int32 = 0) -> QueueError {
         let reason = code == 0 ? "" : ": \(String(cString: strerror(code)))"
         return QueueError(
-            .unavailable, "the queue's socket cannot be made: \(what)\(reason)",
-            hint: "see that XDG_RUNTIME_DIR, or the queue's own folder, is this user's alone")
+            .unavailable, "cannot create the queue's socket: \(what)\(reason)",
+            hint: "make sure that only this user can access XDG_RUNTIME_DIR or the queue's folder")
     }
 }

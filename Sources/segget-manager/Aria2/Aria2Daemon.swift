@@ -22,7 +22,7 @@ struct Aria2Daemon: Sendable {
             var settings = try Aria2Settings.read(words, in: Aria2Command.surroundings)
             if settings.isDaemon {
                 guard Detachment.isDone else {
-                    Detachment.run(log: nil, isQuiet: true, hint: "without `-D` it says why")
+                    Detachment.run(log: nil, isQuiet: true, hint: "run without `-D` to see why")
                 }
                 // As aria2 does, for which paths begin there from now on, but for that of the usual folder.
                 settings.useFolder(Self.currentFolder)
@@ -110,7 +110,7 @@ struct Aria2Daemon: Sendable {
             let commands = tasks.map { QueueCommand.add(newTask($0, policy)) }
             for result in try await queue.perform(commands).joined()
             where result.outcome == .refused {
-                log.say(.error, result.message ?? "a task was refused")
+                log.say(.error, result.message ?? "the queue refused a task")
             }
             if settings.isService { try await listen(server, queue, policy) }
         } catch {

@@ -20,8 +20,8 @@ struct Aria2Folder: Sendable {
         guard mkdtemp(&template) != nil else {
             throw QueueError(
                 .unavailable,
-                "no folder can be made in \(Diagnostic.quote(base)): \(Diagnostic.describe(errno: errno))",
-                hint: "set `TMPDIR` to a folder that can be written to")
+                "cannot create a folder in \(Diagnostic.quote(base)): \(Diagnostic.describe(errno: errno))",
+                hint: "set `TMPDIR` to a writable folder")
         }
         path = String(
             decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

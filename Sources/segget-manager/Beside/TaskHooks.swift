@@ -114,7 +114,7 @@ final class TaskHooks: Sendable {
             isOver.wait(timeout: seconds) { $0 ? true : nil } ?? false
         }
         if !areDone {
-            await say("commands for the ends of tasks still run, and go on by themselves")
+            await say("hook commands are still running; they continue in the background")
         }
     }
 

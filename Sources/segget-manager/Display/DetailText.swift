@@ -55,7 +55,7 @@ struct DetailText {
         add("task", task.id.description)
         add("state", TaskText.sentence(task, now: now))
         add("url", task.url)
-        for url in detail.urls where url != task.url { add("fetched from", url) }
+        for url in detail.urls where url != task.url { add("downloaded from", url) }
         add("redirected to", detail.finalURL == task.url ? nil : detail.finalURL)
         add("file", task.path ?? "in \(task.folder), named by the server")
         add("size", size(task))
@@ -82,12 +82,12 @@ struct DetailText {
         for digest in task.digests { add("verified", digest) }
         for option in detail.options.map(Self.texts) ?? [] { add("option", option) }
         add("tags", task.tags.joined(separator: " "))
-        add("place", task.position.map { "\($0) in the order" })
+        add("place", task.position.map { "\($0) in the queue" })
         add("added", day(task.added))
         add("started", task.started.map(day))
         add("last byte", task.lastByte.map(day))
         add("ended", task.finished.map(day))
-        add("attempts", task.attempts > 0 ? "\(task.attempts) in vain" : nil)
+        add("attempts", task.attempts > 0 ? "\(task.attempts) failed" : nil)
         if let problem = task.error {
             add("error", "\(problem.message) (exit code \(problem.code))")
             add("hint", problem.queueHint(task.id))
@@ -121,7 +121,7 @@ struct DetailText {
     private func size(_ task: TaskReport) -> String {
         guard let size = task.size else {
             return task.bytesDone > 0
-                ? "\(Units.size(task.bytesDone)) so far, of an unknown size" : ""
+                ? "\(Units.size(task.bytesDone)) so far, size unknown" : ""
         }
         guard task.bytesDone < size else { return "\(Units.size(size)) (\(size) bytes)" }
         let percent = Units.percent(task.bytesDone, of: size) ?? 0
@@ -134,7 +134,7 @@ struct DetailText {
             case "used":
                 "\(Units.size(server.bytes)) over \(Units.count(Int64(server.connections), "connection"))"
             case "dropped": "dropped" + (server.message.map { ": \($0)" } ?? "")
-            default: "not used before a sample of it was compared"
+            default: "not used until a sample has been compared"
             }
         return "\(server.url) (\(what))"
     }

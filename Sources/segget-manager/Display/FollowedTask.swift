@@ -60,7 +60,7 @@ struct FollowedTask {
             end = .stopped
             return [
                 Message(.error, "task \(id) was removed from the queue"),
-                Message(.hint, "`segget add` puts its URL into the queue again"),
+                Message(.hint, "`segget add` adds its URL again"),
             ]
         }
         let task = detail.task
@@ -158,7 +158,7 @@ struct FollowedTask {
             end = .stopped
             return [
                 Message(.error, "task \(id) was cancelled"),
-                Message(.hint, "`segget resume \(id)` begins anew"),
+                Message(.hint, "`segget resume \(id)` starts it over"),
             ]
         }
     }
@@ -176,7 +176,7 @@ struct FollowedTask {
         }
         return text
             + (task.digests.isEmpty
-                ? "; only the size is verified: there was no digest to compare with"
+                ? "; only the size is verified: no digest was available"
                 : "; verified \(task.digests.joined(separator: ", "))")
             + (task.html == true ? "; \(Summary.pageWarning)" : "")
     }

@@ -19,7 +19,7 @@ struct ListPage {
         guard !report.tasks.isEmpty else {
             summary = table.fit(
                 isFiltered
-                    ? "no task is like that"
+                    ? "no task matches"
                     : "the queue is empty: `segget add URL` adds a download")
             return
         }

@@ -22,7 +22,7 @@ struct TaskNews {
             text = "\(name): skipped, the file exists"
         case "completed":
             text =
-                "\(name): complete, \(Units.size(task.size ?? task.bytesDone))"
+                "\(name): completed, \(Units.size(task.size ?? task.bytesDone))"
                 + (task.html == true ? "; \(Summary.pageWarning)" : "")
         case "failed": text = task.error?.message ?? "\(name) failed"
         case "retrying":
@@ -31,10 +31,10 @@ struct TaskNews {
                 return
             }
             let when = Units.duration(.seconds(max(0, retry - now))).map {
-                "; tried again in \($0)"
+                "; retrying in \($0)"
             }
             text = problem.message + (when ?? "")
-        case "waiting_for_network": text = "\(name): waiting for the network"
+        case "waiting_for_network": text = "\(name): waiting for network"
         default: text = nil
         }
     }

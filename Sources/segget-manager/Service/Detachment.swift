@@ -22,7 +22,7 @@ enum Detachment {
     ///   - hint: What is said to do where the service ends and there is no log.
     static func run(
         log: String?, isQuiet: Bool = false,
-        hint: String = "`--log-file FILE` has it say why; so does `segget serve` without `--detach`"
+        hint: String = "to see why, use `--log-file FILE`, or `segget serve` without `--detach`"
     ) -> Never {
         let address = "\(prefix(getpid()))\(UInt64.random(in: 0...UInt64.max))"
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -48,19 +48,19 @@ enum Detachment {
             }
         }
         guard code == 0 else {
-            fail("the service cannot be started: \(Diagnostic.describe(errno: code))")
+            fail("cannot start the service: \(Diagnostic.describe(errno: code))")
         }
         guard
             case .ended(let reason, let advice) = socket.start(
                 of: pid, status: { Voice.say(.note, $0) })
         else {
             guard !isQuiet else { Glibc.exit(ExitStatus.done.rawValue) }
-            Voice.say(.none, "segget works the queue in the background, as process \(pid)")
+            Voice.say(.none, "segget runs the queue in the background as process \(pid)")
             Glibc.exit(ExitStatus.done.rawValue)
         }
         var status: Int32 = 0
         waitpid(pid, &status, 0)
-        let problem = Hooks.problem(status) ?? "ended at once"
+        let problem = Hooks.problem(status) ?? "ended immediately"
         Voice.say(.error, reason ?? "the service \(problem)")
         if let advice { Voice.say(.hint, advice) }
         if let log {

@@ -28,7 +28,7 @@ struct SecretFile {
             guard errno == ENOENT else { throw problem("cannot be read", errno) }
             try make()
         }
-        throw problem("cannot be made", ENOENT)
+        throw problem("cannot be created", ENOENT)
     }
 
     private func read(_ file: Int32) throws(QueueError) -> String {
@@ -37,8 +37,8 @@ struct SecretFile {
         guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw QueueError(
                 .unavailable,
-                "others can read \(Diagnostic.quote(path)), which has the secret in it",
-                hint: "remove it: the next start makes another one")
+                "other users can read \(Diagnostic.quote(path)), which contains the secret",
+                hint: "remove the file: the next start creates a new one")
         }
         var bytes = [UInt8](repeating: 0, count: 1024)
         let count = Glibc.read(file, &bytes, bytes.count)
@@ -47,8 +47,8 @@ struct SecretFile {
         guard count > 0, secret.utf8.count >= 8 else {
             throw QueueError(
                 .unavailable,
-                "\(Diagnostic.quote(path)) has no secret in it of at least 8 characters",
-                hint: "remove it: the next start makes another one")
+                "\(Diagnostic.quote(path)) does not contain a secret of at least 8 characters",
+                hint: "remove the file: the next start creates a new one")
         }
         return String(secret)
     }
@@ -61,20 +61,20 @@ struct SecretFile {
         let draft = "\(path).\(getpid())"
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw problem("cannot be made", errno) }
+        guard file >= 0 else { throw problem("cannot be created", errno) }
         defer {
             close(file)
             unlink(draft)
         }
         guard fchmod(file, 0o600) == 0, StandardStreams.write(secret + "\n", to: file),
             fsync(file) == 0, link(draft, path) == 0 || errno == EEXIST
-        else { throw problem("cannot be made", errno) }
+        else { throw problem("cannot be created", errno) }
     }
 
     private func problem(_ what: String, _ code: Int32) -> QueueError {
         QueueError(
             .unavailable,
             "the secret in \(Diagnostic.quote(path)) \(what): \(Diagnostic.describe(errno: code))",
-            hint: "clients over TCP need one; see to it that the folder can be written to")
+            hint: "clients over TCP need the secret; make sure that the folder is writable")
     }
 }

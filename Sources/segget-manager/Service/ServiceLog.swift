@@ -83,7 +83,7 @@ struct ServiceLog: Sendable {
         let news = TaskNews(task)
         // A task that had waited for the network continues: the return of the network is in the log.
         let begins = task.state == "running" && before != "waiting_for_network"
-        guard let text = news.text ?? (begins ? "\(news.name): begins" : nil) else { return }
+        guard let text = news.text ?? (begins ? "\(news.name): running" : nil) else { return }
         let priority: Priority =
             switch task.state {
             case "failed": .error

@@ -173,8 +173,8 @@ enum ActivationSocket {
         }
         guard count == 1, option(SO_DOMAIN) == AF_UNIX, option(SO_ACCEPTCONN) == 1 else {
             throw QueueError(
-                .unavailable, "the service manager gives \(count) sockets to listen on",
-                hint: "one stream socket of unix(7) is understood: see `segget.socket`")
+                .unavailable, "the service manager passed \(count) sockets to listen on",
+                hint: "pass one Unix stream socket: see `segget.socket`")
         }
         return first
     }

@@ -83,6 +83,6 @@ extension QueueError {
     /// The same, while a worker waits for the end of another one.
     var waiting: String {
         let seconds = Int(DownloadQueue.Configuration().patience)
-        return "\(message); waiting up to \(seconds) s for its end"
+        return "\(message); waiting up to \(seconds) s until it ends"
     }
 }

@@ -209,7 +209,7 @@ struct Aria2DaemonTests {
         ] {
             let outcome = try runInBackground(program, arguments)
             #expect(outcome.end == .exit(1))
-            #expect(outcome.errorOutput.contains("without `-D` it says why"))
+            #expect(outcome.errorOutput.contains("run without `-D` to see why"))
         }
     }
 }

@@ -62,7 +62,7 @@ struct DoorsTests {
         chmod(stage.secretFile, 0o644)
         let refused = try stage.start(["--rpc", "0"]).wait(timeout: 60)
         #expect(refused.end != .exit(0))
-        #expect(refused.errorOutput.contains("others can read"))
+        #expect(refused.errorOutput.contains("other users can read"))
     }
 
     @Test func theFirstToAskForTheSecretMakesIt() throws {
@@ -217,7 +217,7 @@ struct DoorsTests {
                 "cannot listen on 127.0.0.1, port \(door.port): another program uses that port"),
             "\(refused.errorOutput)")
         let none = try other.start(["--rpc", "192.0.2.1:0"]).wait(timeout: 60)
-        #expect(none.errorOutput.contains("this machine has no such address"))
+        #expect(none.errorOutput.contains("this machine does not have this address"))
         for word in ["errno", "bind(", "EADDR"] {
             #expect(!(refused.errorOutput + none.errorOutput).contains(word), "\(word)")
         }

@@ -58,7 +58,7 @@ struct QueueNetworkTests {
         try network.unplug(.client)
         #expect(try stage.waits(for: "waiting_for_network", of: id))
         #expect(
-            eventually(timeout: 120) { worker.errorOutput.contains("waiting for the network") })
+            eventually(timeout: 120) { worker.errorOutput.contains("waiting for network") })
         #expect(!worker.errorOutput.contains("the network is back"))
         try network.plug(.client)
         #expect(

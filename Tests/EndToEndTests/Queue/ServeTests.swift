@@ -191,7 +191,7 @@ struct ServeTests {
         kill(service.pid, SIGTERM)
         let log = try service.wait(timeout: 60).errorOutput
         #expect(!log.contains("SECRET"))
-        #expect(log.contains("\(good): \(stage.folder)/a: complete, 1.91 MiB\n"))
+        #expect(log.contains("\(good): \(stage.folder)/a: completed, 1.91 MiB\n"))
         #expect(log.split(separator: "\n").contains { $0.contains(" error: \(bad): ") })
         // Each begins with the time.
         #expect(log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") && $0.utf8.count > 20 })
@@ -203,7 +203,7 @@ struct ServeTests {
         #expect(outcome.end == .exit(69))
         #expect(outcome.errorOutput.contains("is worked already: by process \(worker.pid)"))
         // It says so before it waits.
-        #expect(outcome.errorOutput.contains("; waiting up to 5 s for its end\n"))
+        #expect(outcome.errorOutput.contains("; waiting up to 5 s until it ends\n"))
         #expect(manager.hears { $0.hasPrefix("STATUS=") && $0.contains("waiting up to 5 s") })
         kill(worker.pid, SIGTERM)
         _ = try worker.wait(timeout: 60)

@@ -56,7 +56,7 @@ struct FollowedTaskTests {
         let details = [retrying, retrying, held, held, Self.task("running")].map { Self.detail($0) }
         #expect(
             Self.said(details).messages == [
-                "note: it broke; tried again in 8 s",
+                "note: it broke; retrying in 8 s",
                 "note: task \(Self.id) is paused: `segget resume` starts it",
                 "note: task \(Self.id) is running",
             ])

@@ -124,7 +124,7 @@ struct QueueServerTests {
         ("not JSON, but a secret", "it is not JSON"),
         (#"{"commands":[{"command":"pause","ids":["secret"#, "it is not JSON"),
         ("\u{1}\u{fffd}secret", "it is not JSON"),
-        (#"["secret"]"#, "it is of another type"),
+        (#"["secret"]"#, "it has the wrong type"),
         (#"{"secret":[]}"#, "it has no `commands`"),
         (#"{"commands":[{"ids":["secret"]}]}"#, "`commands[0]` has no `command`"),
         (#"{"commands":[{"command":"secret"}]}"#, "`commands[0].command`: it is no command"),
@@ -135,7 +135,7 @@ struct QueueServerTests {
         ),
         (
             #"{"commands":[{"command":"pause","all":"secret"}]}"#,
-            "`commands[0].all` is of another type"
+            "`commands[0].all` has the wrong type"
         ),
         (
             #"{"commands":[{"command":"add","url":"secret","root":"/","id":"secret"}]}"#,

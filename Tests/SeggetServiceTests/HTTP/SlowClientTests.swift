@@ -99,7 +99,7 @@ struct SlowClientTests {
             stalled.send("POST /v2/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
             #expect(await stalled.ends())
             #expect(stalled.text.hasPrefix("HTTP/1.1 408 "))
-            #expect(stalled.text.contains("the body does not come in time"))
+            #expect(stalled.text.contains("the body did not arrive in time"))
             #expect(await served.door.commands.isEmpty)
         }
     }

@@ -10,8 +10,8 @@ import Testing
 struct ListeningSocketTests {
     private static func someoneListens(_ path: String) -> QueueError {
         QueueError(
-            .hasWorker, "somebody listens at \(path) already",
-            hint: "see `ss -xlp` for who it is, and end it first")
+            .hasWorker, "another process is already listening at \(path)",
+            hint: "`ss -xlp` shows the process; end it first")
     }
 
     @Test func aStaleOneIsReplaced() async throws {
