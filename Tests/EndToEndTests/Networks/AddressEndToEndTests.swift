@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Hosts with several addresses: all are used, and what is slow or broken is left.
+/// Hosts with several addresses: segget uses all, and drops slow or broken ones.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AddressEndToEndTests {
     @Test func allAddressesAreUsed() async throws {
@@ -21,7 +21,7 @@ struct AddressEndToEndTests {
 
     /// One that is slow is left, the first one too, which the probe went to.
     @Test(arguments: [0, 1, 2])
-    func whatIsSlowIsLeft(slow: Int) async throws {
+    func slowAddressIsDropped(slow: Int) async throws {
         let trial = try AddressTrial(3, size: 16_000_000, pace: 800_000) { index, request, reply in
             if index == slow, request.method == "GET" { reply.pace = 40_000 }
         }
@@ -34,7 +34,7 @@ struct AddressEndToEndTests {
         #expect(trial.origins[slow].bytesServed < 2_000_000)
     }
 
-    /// How an address fails that is not the first.
+    /// A fault of an address other than the first.
     enum Fault: CaseIterable {
         case refuses, unavailable, notFound, forbidden, silent, closes, resets, empty, garbage
         case otherVersion, otherRange, wholeFile, otherSize, redirect
@@ -74,7 +74,7 @@ struct AddressEndToEndTests {
 
     /// It costs no attempt, of which there is none to spare, and the file is of one version.
     @Test(arguments: Fault.allCases)
-    func whatFailsIsLeft(fault: Fault) async throws {
+    func failingAddressIsDropped(fault: Fault) async throws {
         let content = Content(size: 8_000_000, seed: 5)
         let trial = try AddressTrial(3, pace: 500_000) { index, request, reply in
             guard index == 1, request.method == "GET" else { return }
@@ -95,7 +95,7 @@ struct AddressEndToEndTests {
     }
 
     /// Where no address works, attempts are counted as ever, and it ends.
-    @Test func allThatFailIsAFailure() async throws {
+    @Test func failsWhenAllAddressesFail() async throws {
         let trial = try AddressTrial(3) { _, request, reply in
             if request.method == "GET" { reply = .text(503) }
         }
@@ -106,7 +106,7 @@ struct AddressEndToEndTests {
 
     /// The address that is asked first fails, at `HEAD` already.
     @Test(arguments: [Fault.unavailable, .closes, .silent])
-    func theFirstAddressFails(fault: Fault) async throws {
+    func continuesAfterFirstAddressFails(fault: Fault) async throws {
         let content = Content(size: 8_000_000, seed: 5)
         let trial = try AddressTrial(3) { index, _, reply in
             if index == 0 { Self.bend(fault, content, &reply) }
@@ -117,7 +117,7 @@ struct AddressEndToEndTests {
     }
 
     /// Addresses that break one after the other, and come back: nothing is lost.
-    @Test func whatComesBackIsUsedAgain() async throws {
+    @Test func recoveredAddressIsUsedAgain() async throws {
         let trial = try AddressTrial(2, size: 6_000_000, pace: 300_000)
         let child = try Segget.start(
             [
@@ -136,7 +136,7 @@ struct AddressEndToEndTests {
         #expect(trial.gets[1] > 2)
     }
 
-    /// Behind a redirect to another host it is that host's addresses that are used.
+    /// After a redirect to another host, segget uses that host's addresses.
     @Test func eachHostHasItsOwn() async throws {
         let trial = try AddressTrial(2) { _, request, reply in
             if request.path == "/dir/file.bin" {
@@ -181,7 +181,7 @@ struct AddressEndToEndTests {
         #expect([0, 1, 2].map(hosts) == [["c"], ["c"], ["d"]], "\(outcome.errorOutput)")
     }
 
-    /// With one connection, or through a proxy, nothing is spread.
+    /// With one connection, or through a proxy, segget does not spread connections over addresses.
     @Test func notWithoutNeed() async throws {
         let trial = try AddressTrial(2, pace: nil)
         try trial.expectComplete(try await trial.run(["-x", "1"]))

@@ -24,8 +24,8 @@ struct BatchEndToEndTests {
         #expect(outcome.errorOutput.contains("6 of 6 files done; 1.72 MiB in "))
     }
 
-    /// Files of one host share their connections: not one for each.
-    @Test func connectionsAreUsedAgain() throws {
+    /// Files of one host share connections.
+    @Test func filesShareConnections() throws {
         let stage = try BatchStage(size: 20_000)
         let outcome = try Segget.run(stage.urls(40, "f") + ["-j", "2", "-q"], in: stage.folder)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -161,8 +161,8 @@ struct BatchEndToEndTests {
             })
     }
 
-    /// A server that is down holds up neither the others nor their names.
-    @Test func aServerThatIsDownHoldsNobodyUp() throws {
+    /// A server that is down delays neither other servers nor their name resolution.
+    @Test func downServerDelaysNoOtherFile() throws {
         let stage = try BatchStage(size: 30_000, memory: 16 << 20)
         let dead = try BatchStage(size: 10)
         dead.origin.refuseConnections()
@@ -183,7 +183,7 @@ struct BatchEndToEndTests {
     }
 
     /// What concerns the whole session is reported once, by the first file that runs.
-    @Test func aChangeOfTheRateIsToldOnce() throws {
+    @Test func rateChangeIsReportedOnce() throws {
         let stage = try BatchStage(size: 2_000_000)
         stage.bendGET { _, reply in reply.pace = 100_000 }
         let process = try Segget.start(
@@ -206,7 +206,7 @@ struct BatchEndToEndTests {
     }
 
     /// The list is long, and few of it at a time.
-    @Test func aLongListTakesLittleMemory() throws {
+    @Test func longListTakesLittleMemory() throws {
         let stage = try BatchStage(size: 1000)
         let first = "\(stage.origin.url("/none/first"))\n"
         let rest = (0..<100_000).map { "\(stage.origin.url("/some/folder/file-\($0).bin"))\n" }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConnectionEndToEndTests {
     @Test(arguments: [1, 2, 16, 64])
-    func neverMoreThanAskedFor(connections: Int) async throws {
+    func neverExceedsRequestedConnections(connections: Int) async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
         let outcome = try await trial.run("-x", "\(connections)", "--retries", "0")
         try trial.expectComplete(outcome)
@@ -17,9 +17,9 @@ struct ConnectionEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { $0.header("Connection") == nil })
     }
 
-    /// As many as asked for are at work at the same time.
+    /// The requested number of connections is active at the same time.
     @Test(arguments: [4, 16])
-    func asManyAsAskedFor(connections: Int) async throws {
+    func usesAllRequestedConnections(connections: Int) async throws {
         let trial = try WireTrial(size: 16_000_000, sendBuffer: 64 << 10) { request, reply in
             if request.method == "GET" { reply.pace = 16_000_000 / Double(connections) }
         }
@@ -39,7 +39,7 @@ struct ConnectionEndToEndTests {
         #expect(trial.gets.count > 4)
     }
 
-    /// A server that closes after each reply costs connections, nothing else.
+    /// A server that closes after each response only costs connections.
     @Test func serverWithoutKeepAlive() async throws {
         let trial = try WireTrial(size: 6_000_000) { _, reply in reply.closeAfter = true }
         let outcome = try await trial.run("-x", "3", "--retries", "0")
@@ -57,9 +57,9 @@ struct ConnectionEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    /// One connection crawls: the others take its work over.
+    /// One connection is very slow: the others take over its work.
     @Test(arguments: [2, 3])
-    func theSlowOneLosesItsWork(slow: Int) async throws {
+    func slowConnectionLosesItsWork(slow: Int) async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 16 << 10) { request, reply in
             guard request.method == "GET" else { return }
             // Alone it would need a minute for its first segment. The first request is HEAD.

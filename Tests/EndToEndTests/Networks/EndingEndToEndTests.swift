@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Nothing hangs for ever: whatever a server does, the end comes within what the options allow.
+/// No download hangs indefinitely: each ends within the limits that the options set.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EndingEndToEndTests {
     enum Break: String, Sendable, CaseIterable {
@@ -110,8 +110,8 @@ struct EndingEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    /// Errors with bodies of a gigabyte: they are not read.
-    @Test func errorsThatAreHuge() async throws {
+    /// segget does not read error bodies of a gigabyte.
+    @Test func hugeErrorBodiesAreNotRead() async throws {
         let huge = Content(size: 1 << 30, seed: 5)
         let trial = try WireTrial(size: 2_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET", request.number % 2 == 0 else { return }
@@ -169,8 +169,8 @@ struct EndingEndToEndTests {
         #expect(outcome.wallSeconds < 60)
     }
 
-    /// In the middle of the download the URL leads in a circle.
-    @Test func aRedirectLoopMidway() async throws {
+    /// The URL starts to redirect in a loop during the download.
+    @Test func redirectLoopDuringDownloadEnds() async throws {
         let trial = try WireTrial(size: 4_000_000) { request, reply in
             guard request.number > 3 else { return }
             let next = request.path == "/a" ? "/b" : "/a"

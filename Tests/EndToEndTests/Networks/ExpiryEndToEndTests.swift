@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The effective URL expires: the original one is resolved again.
+/// The effective URL expires: segget resolves the original URL again.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExpiryEndToEndTests {
     /// An origin that redirects to a link which it refuses after some uses.

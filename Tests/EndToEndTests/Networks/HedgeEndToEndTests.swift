@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The end of a file that hangs on one connection.
+/// Downloads whose last bytes hang on one connection.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HedgeEndToEndTests {
     private static let size: Int64 = 4_000_000

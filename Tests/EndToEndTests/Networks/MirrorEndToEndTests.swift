@@ -5,7 +5,7 @@ import Testing
 /// Several servers that all have the same file.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MirrorEndToEndTests {
-    /// What proves that the mirrors have the same file.
+    /// The evidence that the mirrors have the same file.
     enum Proof: String, Sendable, CaseIterable {
         case etag, checksum, digest
     }

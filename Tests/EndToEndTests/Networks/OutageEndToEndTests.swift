@@ -36,7 +36,7 @@ struct OutageEndToEndTests {
         #expect(outcome.errorOutput.contains("nowhere.invalid"))
     }
 
-    /// Nobody answers at all: the limit is that of connecting.
+    /// No server answers: the connect timeout applies.
     @Test func connectTimeout() async throws {
         // A listener whose queue is full drops what comes.
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -87,7 +87,7 @@ struct OutageEndToEndTests {
         #expect(trial.excess <= 2 << 20)
     }
 
-    /// The server goes away for good; the same command later fetches only what is missing.
+    /// The server stops for good; the same command later downloads only the missing ranges.
     @Test(arguments: [1, 4])
     func awayForGoodAndResumed(connections: Int) async throws {
         let isSlow = Guarded(true)

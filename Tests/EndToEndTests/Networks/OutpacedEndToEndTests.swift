@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A connection that brings far less than its peers.
+/// A connection that is far slower than its peers.
 @Suite(.timeLimit(.minutes(5)))
 struct OutpacedEndToEndTests {
     /// It is opened again, and the one in its place is as fast as the others.

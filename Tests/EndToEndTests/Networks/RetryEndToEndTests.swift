@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Trouble that passes: tried again, with what had come kept.
+/// Temporary errors: segget retries, and keeps the received data.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RetryEndToEndTests {
     /// Connections that break after a few bytes, each somewhere else.
@@ -49,7 +49,7 @@ struct RetryEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// A status that no repetition mends ends the download at once.
+    /// A permanent error status ends the download without a retry.
     @Test(arguments: [400, 402, 451, 501, 505])
     func hopelessStatusesEnd(status: Int) async throws {
         let trial = try WireTrial(size: 4_000_000) { request, reply in

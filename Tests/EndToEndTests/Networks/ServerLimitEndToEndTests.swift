@@ -110,7 +110,7 @@ struct ServerLimitEndToEndTests {
         #expect(stage.trial.excess <= 1 << 20)
     }
 
-    /// A real server's `limit_conn`.
+    /// nginx's `limit_conn`.
     @Test func nginxLimitsConnections() async throws {
         let content = Content(size: 16_000_000, seed: 9)
         let root = try Sandbox()
