@@ -8,7 +8,7 @@ struct AddressEndToEndTests {
         let trial = try AddressTrial(3)
         let outcome = try await trial.run(["-x", "6"])
         try trial.expectComplete(outcome)
-        // The first has the probe's connection, which is used on.
+        // The probe's connection to the first address is reused.
         #expect(trial.origins.map(\.acceptedConnections) == [2, 2, 2], "\(outcome.errorOutput)")
         #expect(
             try outcome.notices("address_used").compactMap(\.address).sorted() == trial.addresses)
@@ -19,7 +19,6 @@ struct AddressEndToEndTests {
         }
     }
 
-    /// One that is slow is left, the first one too, which the probe went to.
     @Test(arguments: [0, 1, 2])
     func slowAddressIsDropped(slow: Int) async throws {
         let trial = try AddressTrial(3, size: 16_000_000, pace: 800_000) { index, request, reply in
@@ -72,7 +71,7 @@ struct AddressEndToEndTests {
         }
     }
 
-    /// It costs no attempt, of which there is none to spare, and the file is of one version.
+    /// The failure costs no retry (`--retries 0`), and the file consists of one version.
     @Test(arguments: Fault.allCases)
     func failingAddressIsDropped(fault: Fault) async throws {
         let content = Content(size: 8_000_000, seed: 5)
@@ -84,7 +83,7 @@ struct AddressEndToEndTests {
         let outcome = try await trial.run(["-x", "6", "--retries", "0"])
         try trial.expectComplete(outcome)
         let left = try outcome.notices("address_left").compactMap(\.address)
-        // What answers so to `If-Range` is asked without it, wherever there is room.
+        // segget repeats the request without `If-Range`, and keeps the address.
         let isLeft = fault != .wholeFile
         #expect(left == (isLeft ? ["127.0.0.2"] : []), "\(outcome.errorOutput)")
         #expect(trial.origins[1].bytesServed < 1_000_000 || fault == .otherVersion)
@@ -94,7 +93,6 @@ struct AddressEndToEndTests {
         }
     }
 
-    /// Where no address works, attempts are counted as ever, and it ends.
     @Test func failsWhenAllAddressesFail() async throws {
         let trial = try AddressTrial(3) { _, request, reply in
             if request.method == "GET" { reply = .text(503) }
@@ -104,7 +102,7 @@ struct AddressEndToEndTests {
         #expect(outcome.wallSeconds < 60)
     }
 
-    /// The address that is asked first fails, at `HEAD` already.
+    /// The first address already fails at `HEAD`.
     @Test(arguments: [Fault.unavailable, .closes, .silent])
     func continuesAfterFirstAddressFails(fault: Fault) async throws {
         let content = Content(size: 8_000_000, seed: 5)
@@ -116,7 +114,7 @@ struct AddressEndToEndTests {
         #expect(trial.origins[0].bytesServed < 1000)
     }
 
-    /// Addresses that break one after the other, and come back: nothing is lost.
+    /// Two addresses fail one after the other, and the first of them recovers.
     @Test func recoveredAddressIsUsedAgain() async throws {
         let trial = try AddressTrial(2, size: 6_000_000, pace: 300_000)
         let child = try Segget.start(
@@ -154,7 +152,7 @@ struct AddressEndToEndTests {
         #expect(try outcome.notices("address_used").isEmpty)
     }
 
-    /// Once the URL leads to another host, nothing goes to the addresses of the first one.
+    /// When the URL redirects to another host, segget sends that host's requests only to its own addresses.
     @Test func addressesAreNoOtherHosts() async throws {
         let tally = Tally()
         let trial = try AddressTrial(3) { _, request, reply in
@@ -194,7 +192,7 @@ struct AddressEndToEndTests {
         #expect(try outcome.notices("address_used").isEmpty)
     }
 
-    /// Addresses that a name server gives: one that works, one that nobody has.
+    /// The name server returns three addresses, one of which no host has.
     @Test(.enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
     func addressesOfANameServer() async throws {
         let network = try NetworkPair()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Which way connections go: addresses of both families, interfaces, names of one's own.
+/// Options for connections: address families, `--interface` and `--resolve`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AddressOptionsTests {
     private func run(_ arguments: [String], in sandbox: Sandbox) async throws
@@ -49,7 +49,7 @@ struct AddressOptionsTests {
     @Test(arguments: ["nosuch0", "192.0.2.1"])
     func interfacesThatAreNotThere(name: String) async throws {
         let trial = try WireTrial(size: 1000)
-        // Found at once, without ten attempts.
+        // segget fails without a retry.
         let outcome = try await trial.run("--interface", name)
         try trial.expectFailure(outcome, code: 64, kind: "invalid_access", keepsPart: false)
         #expect(outcome.errorOutput.contains("`--interface`"))
@@ -66,7 +66,7 @@ struct AddressOptionsTests {
         try trial.expectComplete(outcome)
         #expect(
             trial.origin.requests.allSatisfy { $0.header("Host") == "made-up.invalid:\(port)" })
-        // Several addresses: the first that answers.
+        // Of several addresses, segget uses the first that answers.
         let several = try await trial.run(
             "--overwrite", "--resolve", "made-up.invalid:\(port):[::1],127.0.0.1", url: url)
         try trial.expectComplete(several)

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// New connections to a server that asks to be left alone for a while.
+/// Canary requests to a server that answers with `Retry-After`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CanaryEndToEndTests {
-    /// Bodies stand still, and whoever asks anew is asked to wait: nobody asks before that.
+    /// Bodies stall, and the first new request gets a 503: segget sends no request before `Retry-After` ends.
     @Test func retryAfterIsHeeded() async throws {
         let canaries = Tally()
         let trial = try WireTrial(size: 3_000_000, sendBuffer: 32 << 10) { request, reply in

@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--wait-for-network`: a network that comes back as another one, whose login page answers for everybody.
+/// `--wait-for-network` on a network with a captive portal, which answers for every host.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CaptivePortalEndToEndTests {
     private static let occupied = "\"network_occupied\""
 
-    /// How a network answers for somebody else.
+    /// The portal's response to requests for other hosts.
     enum Portal: CaseIterable {
         case page, redirect, filePage, required
 
@@ -18,7 +18,7 @@ struct CaptivePortalEndToEndTests {
             case .page: return .text(200, page, headers: html)
             case .redirect where request.path != "/login": return .redirect("/login?to=file")
             case .redirect: return .text(200, page, headers: html)
-            // A file on a real web server, with validators and ranges of its own.
+            // The login page has validators and supports ranges, as a static file does.
             case .filePage where request.path != "/login": return .redirect("/login")
             case .filePage:
                 return .file(
@@ -54,9 +54,9 @@ struct CaptivePortalEndToEndTests {
         #expect(try #require(try outcome.events("started").last?.bytesResumed) >= kept)
     }
 
-    /// It takes over in the middle: its page is neither the file, nor another version of it, nor the end.
+    /// The portal appears during the download: segget does not take its page for the file or a new version.
     @Test(arguments: Portal.allCases)
-    func aPortalInTheMiddle(portal: Portal) async throws {
+    func resumesAfterPortalDuringDownload(portal: Portal) async throws {
         let isOn = Guarded(false)
         let trial = try trial(portal, isOn: isOn)
         let child = try trial.start(options)
@@ -68,9 +68,9 @@ struct CaptivePortalEndToEndTests {
         try expectGoingOn(trial, try await Trials.end(of: child))
     }
 
-    /// It is there when an earlier run's part is to be continued.
+    /// The portal is active when segget resumes an earlier run's part file.
     @Test(arguments: [Portal.page, .filePage])
-    func aPortalAtTheStart(portal: Portal) async throws {
+    func resumesAfterPortalAtStart(portal: Portal) async throws {
         let isOn = Guarded(false)
         let trial = try trial(portal, isOn: isOn)
         let first = try trial.start(options)
@@ -84,8 +84,8 @@ struct CaptivePortalEndToEndTests {
         try expectGoingOn(trial, try await Trials.end(of: child), kept: kept)
     }
 
-    /// Over TLS it has no certificate for the server's name.
-    @Test func aPortalOverTLS() async throws {
+    /// Over TLS the portal has no certificate for the server's name.
+    @Test func resumesAfterPortalOverTLS() async throws {
         let content = Content(size: 8_000_000, seed: 1)
         let server = try SecureFront { request in
             .file(content, for: request, etag: "\"a\"").with { $0.pace = 700_000 }
@@ -111,8 +111,8 @@ struct CaptivePortalEndToEndTests {
         #expect(server.origin.bytesServed - content.size <= 4 << 20)
     }
 
-    /// Without the option a page ends a download as ever, and what is there is kept.
-    @Test func withoutTheOptionItEnds() async throws {
+    /// Without the option, the portal's page ends the download.
+    @Test func portalEndsDownloadWithoutOption() async throws {
         let isOn = Guarded(false)
         let trial = try trial(.page, isOn: isOn)
         let child = try trial.start(options.filter { $0 != "--wait-for-network" })
@@ -124,8 +124,8 @@ struct CaptivePortalEndToEndTests {
         #expect(try outcome.notices("network_occupied").isEmpty)
     }
 
-    /// A server that answers canaries, and sends nothing of the file any more, is not waited for without end.
-    @Test func aServerThatBringsNothingIsNoNetwork() async throws {
+    /// A server answers canary requests but sends no more of the file: the download ends.
+    @Test func serverWithoutDataEndsDownload() async throws {
         let isMute = Guarded(false)
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { request, content in
             let isMute = isMute.withLock { $0 }
@@ -144,8 +144,8 @@ struct CaptivePortalEndToEndTests {
         #expect(try outcome.notices("network_is_back").count == 2)
     }
 
-    /// A file that is another one by now is no portal: that ends, or starts over, as ever.
-    @Test func anotherVersionIsNoPortal() async throws {
+    /// A new version of the file is not a portal: the download starts over.
+    @Test func anotherVersionStartsOver() async throws {
         let isOther = Guarded(false)
         let other = Content(size: 8_000_100, seed: 2)
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { request, content in

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Connections: how many, how often they are used, and who takes over from whom.
+/// The number of connections, their reuse, and work stealing between them.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConnectionEndToEndTests {
     @Test(arguments: [1, 2, 16, 64])
@@ -9,7 +9,7 @@ struct ConnectionEndToEndTests {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
         let outcome = try await trial.run("-x", "\(connections)", "--retries", "0")
         try trial.expectComplete(outcome)
-        // The origin may hear late of one that was closed because its work was taken over.
+        // The origin may notice late that segget closed a connection whose work was stolen.
         let most = connections + 1 + (try outcome.notices("stole").count)
         #expect(trial.origin.peakConnections <= most)
         #expect(trial.origin.requests.map(\.openConnections).max() ?? 0 <= most)
@@ -29,7 +29,7 @@ struct ConnectionEndToEndTests {
         #expect(try outcome.events("progress").contains { $0.connections == connections })
     }
 
-    /// Connections are used for segment after segment; only stealing closes one.
+    /// A connection serves several segments; only work stealing closes one.
     @Test func connectionsAreReused() async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
         let outcome = try await trial.run("-x", "4")
@@ -48,7 +48,7 @@ struct ConnectionEndToEndTests {
         #expect(trial.origin.acceptedConnections == trial.origin.requests.count)
     }
 
-    /// Kept connections that the server has closed meanwhile are no failure.
+    /// Idle connections that the server closed do not fail the download.
     @Test func keptConnectionsThatAreClosedSilently() async throws {
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             if request.numberOnConnection > 2 { reply = .closeWithoutReply }
@@ -71,7 +71,7 @@ struct ConnectionEndToEndTests {
         let alone = Double((segment.last ?? 0) - segment.first) / 20_000
         #expect(alone > 50)
         #expect(outcome.wallSeconds < alone / 2)
-        // On a busy machine it may be opened again before there is a free one to take its work.
+        // On a busy machine segget may reopen the connection before another is free to steal its work.
         #expect(
             try outcome.notices().contains { ["stole", "outpaced"].contains($0.notice) },
             "\(outcome.errorOutput)")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Servers that count requests, and refuse more than so many in a time.
+/// Servers that limit the rate of requests.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CountingServerTests {
     /// mod_evasive with its own defaults: the third request for a page within a second is forbidden.
     ///
-    /// So are all others for ten seconds more, which this test waits for.
+    /// mod_evasive then refuses all requests for ten more seconds, which this test waits for.
     @Test func modEvasive() async throws {
         let content = Content(size: 40_000_000, seed: 9)
         let (root, logs, sandbox) = (try Sandbox(), try Sandbox(), try Sandbox())
@@ -34,12 +34,12 @@ struct CountingServerTests {
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         let log = String(decoding: try logs.read("requests"), as: UTF8.self)
             .split(separator: "\n")
-        // On a machine that is slow enough the third request comes too late to be counted.
+        // On a slow machine the third request arrives too late to be counted.
         let refused = log.count { $0.hasPrefix("403") }
         let rests = try outcome.notices("resting")
         #expect(refused == 0 || rests.count == 1, "\(log)")
         #expect(rests.allSatisfy { $0.delay == 10 })
-        // Behind the rest one request brings all that is missing, or two, and the last asks for the version.
+        // After the pause, one or two requests fetch the missing ranges, and the last checks the version.
         let last = log.lastIndex { $0.hasPrefix("403") } ?? log.startIndex
         #expect(refused == 0 || log.count - last - 1 <= 4, "\(log)")
     }
@@ -63,7 +63,7 @@ struct CountingServerTests {
         #expect(log.count { $0.status == status } <= 6, "\(log)")
     }
 
-    /// The neighbour: a file that is forbidden, though `HEAD` may say otherwise.
+    /// A file that is forbidden, although `HEAD` may succeed.
     @Test(arguments: [true, false])
     func aTrueRefusalEndsAtOnce(headIsServed: Bool) async throws {
         let trial = try WireTrial { request, reply in
@@ -76,7 +76,7 @@ struct CountingServerTests {
     }
 
     /// A password that is refused is shown once more at the most, to follow the URL again.
-    @Test func aPasswordDoesNotRest() async throws {
+    @Test func refusedPasswordEndsWithoutRest() async throws {
         let (asked, refused) = (Tally(), Tally())
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             guard request.method == "GET", asked.add() > 2 else { return }
@@ -93,8 +93,8 @@ struct CountingServerTests {
         #expect(refused.count() <= 16)
     }
 
-    /// In a queue of one task at a time: while the first host is left alone, the task behind it runs.
-    @Test func aTaskFreesItsSlotDuringTheRest() throws {
+    /// With one running task at a time, the next task runs while segget pauses requests to the first host.
+    @Test func restingTaskFreesItsSlot() throws {
         let (stage, other) = (try QueueStage(size: 40_000_000), try BatchStage(size: 100_000))
         let isForbidding = Guarded(true)
         let asked = Tally()

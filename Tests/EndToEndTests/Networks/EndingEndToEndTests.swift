@@ -38,7 +38,7 @@ struct EndingEndToEndTests {
         0, 1, 8, 9, 12, 13, 15, 16, 17, 40, 9_999, 10_000, 10_001, 10_002, 11_000, 60_001, -1,
     ]
 
-    /// Every other reply breaks at the same byte: the file comes all the same.
+    /// Every other response breaks at the same byte; the download still completes.
     @Test(arguments: Break.allCases)
     func everyOtherReplyBreaksAt(kind: Break) async throws {
         try await withThrowingTaskGroup { group in
@@ -57,7 +57,7 @@ struct EndingEndToEndTests {
         }
     }
 
-    /// Every reply breaks before its first byte of the file: the end is an error, and comes.
+    /// Every response breaks before the first byte of its body; the download fails in bounded time.
     @Test(arguments: Break.allCases)
     func everyReplyBreaksAt(kind: Break) async throws {
         try await withThrowingTaskGroup { group in
@@ -80,9 +80,9 @@ struct EndingEndToEndTests {
         }
     }
 
-    /// The head of a reply drips: it is body that counts as a sign of life, not head.
+    /// The header section arrives slowly: header bytes do not reset the stall timeout.
     @Test(arguments: ["GET", "HEAD"])
-    func aHeadThatDripsForEver(method: String) async throws {
+    func slowHeaderSectionEnds(method: String) async throws {
         let trial = try WireTrial { request, reply in
             guard request.method == method else { return }
             let fields = (0..<5000).map { "X-\($0): y\r\n" }.joined()
@@ -97,9 +97,9 @@ struct EndingEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    /// The body of an error drips, again and again.
+    /// The body of each error response arrives very slowly.
     @Test(arguments: [500, 503])
-    func errorsThatDrip(status: Int) async throws {
+    func slowErrorBodiesEnd(status: Int) async throws {
         let trial = try WireTrial { request, reply in
             guard request.method == "GET" else { return }
             reply = OriginReply.text(status, String(repeating: "x", count: 60_000))
@@ -125,7 +125,7 @@ struct EndingEndToEndTests {
 
     /// Each attempt fails in another way, once something of the file has come: before that, a host is not
     /// asked for long.
-    @Test func errorsThatAlternate() async throws {
+    @Test func completesDespiteAlternatingErrors() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }
@@ -147,8 +147,8 @@ struct EndingEndToEndTests {
         #expect(outcome.wallSeconds < 150)
     }
 
-    /// A byte now and then, always before the stall timeout: `--max-time` ends it.
-    @Test func aDripUnderTheStallTimeout() async throws {
+    /// Bytes arrive slowly, each within the stall timeout: `--max-time` ends the download.
+    @Test func maxTimeEndsSlowBody() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply.pace = 10 }
         }
@@ -159,7 +159,7 @@ struct EndingEndToEndTests {
         #expect(outcome.wallSeconds < 60)
     }
 
-    @Test func aRedirectToNowhere() async throws {
+    @Test func redirectToClosedPortFails() async throws {
         let port = try Nginx.freePort()
         let trial = try WireTrial { _, reply in
             reply = .text(302, headers: [HeaderField("Location", "http://127.0.0.1:\(port)/x")])

@@ -4,8 +4,8 @@ import Testing
 /// A connection that is far slower than its peers.
 @Suite(.timeLimit(.minutes(5)))
 struct OutpacedEndToEndTests {
-    /// It is opened again, and the one in its place is as fast as the others.
-    @Test func aNewConnectionTakesItsPlace() async throws {
+    /// segget replaces the slow connection, and the new one is as fast as the others.
+    @Test func slowConnectionIsReplaced() async throws {
         let slow = 3
         let trial = try WireTrial(size: 12_000_000) { request, reply in
             reply.pace = request.connection == slow ? 40_000 : 1_000_000
@@ -15,12 +15,12 @@ struct OutpacedEndToEndTests {
         let outpaced = try outcome.notices("outpaced")
         #expect(outpaced.count == 1, "\(outcome.errorOutput)")
         #expect(trial.gets.contains { $0.connection > 4 && $0.bytesServed > 400_000 })
-        // What it had under way is all that it brought.
+        // The slow connection served only the request that was in flight.
         #expect(trial.gets.count { $0.connection == slow } == 1)
     }
 
-    /// Slower, but not far: a new connection would have to find its speed first.
-    @Test func notOneThatKeepsUp() async throws {
+    /// A connection that is only somewhat slower stays: a new one would need time to reach its speed.
+    @Test func slightlySlowConnectionStays() async throws {
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             reply.pace = request.connection == 3 ? 250_000 : 1_000_000
         }
