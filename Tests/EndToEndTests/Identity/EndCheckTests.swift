@@ -18,7 +18,7 @@ struct EndCheckTests {
         let (heads, gets) = (Tally(), Tally())
         return try WireTrial(size: size) { request, content in
             let number = request.method == "HEAD" ? heads.add() : heads.count()
-            // Nobody asks again before the last byte has come: neither for `HEAD`, nor, in one stream, by `GET`.
+            // segget repeats `HEAD`, or `GET` in one stream, only after the last byte has arrived.
             let streams = request.method == "GET" ? gets.add() : gets.count()
             let isLate = number > 1 || !ranges && streams > 1
             let now = isLate && changes ? Content(size: size, seed: 2) : content
@@ -38,7 +38,7 @@ struct EndCheckTests {
     }
 
     @Test(arguments: [true, false], ["1", "4"])
-    func aChangeAtTheEndIsFound(hasTag: Bool, connections: String) async throws {
+    func changeAtEndStartsOver(hasTag: Bool, connections: String) async throws {
         let trial = try Self.trial(etag: hasTag)
         let outcome = try await trial.run("-x", connections)
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
@@ -47,7 +47,7 @@ struct EndCheckTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["changed_midway"])
     }
 
-    @Test func aFileThatStaysIsAskedForOnce() async throws {
+    @Test func unchangedFileIsCheckedOnce() async throws {
         let trial = try Self.trial(changes: false)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
@@ -55,7 +55,7 @@ struct EndCheckTests {
         #expect(trial.excess < Stage.stolen)
     }
 
-    /// What has gone out cannot be taken back: the reader does not hear that this was all.
+    /// Written bytes cannot be withdrawn: segget exits with an error.
     @Test func intoAPipe() async throws {
         let trial = try Self.trial()
         let outcome = try await Trials.run(
@@ -63,8 +63,8 @@ struct EndCheckTests {
         #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
     }
 
-    /// Where a digest proves the file, and where hardly any time has passed, nobody is asked.
-    @Test func notWhereADigestTells() async throws {
+    /// A checksum verifies the file, so segget sends no further `HEAD`.
+    @Test func checksumSkipsFinalCheck() async throws {
         let content = Content(size: Self.size, seed: 1)
         let sandbox = try Sandbox()
         try content.write(to: sandbox.path("file"))
@@ -76,7 +76,7 @@ struct EndCheckTests {
         #expect(Self.heads(trial) == 1)
     }
 
-    @Test func notForAShortTime() async throws {
+    @Test func shortDownloadSkipsFinalCheck() async throws {
         let trial = try WireTrial(size: 1000)
         let outcome = try await trial.run()
         try trial.expectComplete(outcome)
@@ -84,9 +84,9 @@ struct EndCheckTests {
         if seconds < 1 { #expect(Self.heads(trial) == 1) }
     }
 
-    /// No answer, or one that says nothing, is a note and no failure.
+    /// A final check without a usable response causes a notice, not a failure.
     @Test(arguments: ["closed", "403", "500"])
-    func noAnswerIsANote(kind: String) async throws {
+    func failedFinalCheckIsNotice(kind: String) async throws {
         let trial = try Self.trial(changes: false) { request, isLate, reply in
             guard request.method == "HEAD", isLate else { return }
             reply = kind == "closed" ? .closeWithoutReply : .text(Int(kind) ?? 500)
@@ -96,8 +96,8 @@ struct EndCheckTests {
         #expect(try outcome.notices("version_unchecked").count == 1, "\(outcome.errorOutput)")
     }
 
-    /// Another answer for a moment is asked again.
-    @Test func aMomentaryAnswer() async throws {
+    /// A momentary difference in the response makes segget repeat the check.
+    @Test func momentaryDifferenceIsIgnored() async throws {
         let late = Tally()
         let trial = try Self.trial(changes: false) { request, isLate, reply in
             guard request.method == "HEAD", isLate, late.add() == 1 else { return }
@@ -108,7 +108,7 @@ struct EndCheckTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// Without ranges the file comes in one reply, into which a server writes as well.
+    /// Without ranges, the file arrives in one response, and may change during it.
     @Test func inOneStream() async throws {
         let trial = try Self.trial(ranges: false)
         let outcome = try await trial.run()

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--output -`: the file goes out in order, all of it or with an error, and nothing else is left.
+/// `--output -` writes the whole file in order or fails, and leaves no files.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct StandardOutputEndToEndTests {
     /// Runs `segget --output -` to its end.
@@ -14,7 +14,7 @@ struct StandardOutputEndToEndTests {
             [trial.origin.url("/dir/file.bin"), "-o", "-"] + options, in: trial.sandbox.path)
     }
 
-    /// Expects that exactly the file has come, and that nothing is in the folder.
+    /// Expects that exactly the file was written, and that the folder is empty.
     private func expectComplete(
         _ outcome: ChildProcess.Outcome, _ trial: WireTrial,
         _ location: SourceLocation = #_sourceLocation
@@ -26,7 +26,7 @@ struct StandardOutputEndToEndTests {
         #expect(try trial.sandbox.names() == [], sourceLocation: location)
     }
 
-    /// Expects that the summary states the CRC-32 of what has come.
+    /// Expects that the summary states the CRC-32 of the output.
     private func expectCRC(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
     ) {
@@ -36,7 +36,7 @@ struct StandardOutputEndToEndTests {
             sourceLocation: location)
     }
 
-    /// Expects that the beginning of the file has come, and how much the message says.
+    /// Expects that a prefix of the file was written, and that the message states its length.
     private func expectBroken(
         _ outcome: ChildProcess.Outcome, _ trial: WireTrial, code: Int32,
         _ location: SourceLocation = #_sourceLocation
@@ -91,12 +91,12 @@ struct StandardOutputEndToEndTests {
         let outcome = try await run(
             trial, "--window", window, "-x", "4", "--stall-timeout", "0.5", "--retries", "30")
         try expectComplete(outcome, trial)
-        // Through a wide window fewer requests are enough.
+        // A large window needs fewer requests.
         #expect(tally.count("fault") >= (window == "64M" ? 2 : 4))
     }
 
-    /// The connection at the front is slow; the others must not wait for it for ever.
-    @Test func aSlowConnectionAtTheFrontIsHelped() async throws {
+    /// The connection at the front is slow; the others take over its work.
+    @Test func slowFrontConnectionLosesWork() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 16_000_000) { request, reply in
             if request.method == "GET", tally.add() == 1 { reply.pace = 20_000 }
@@ -127,7 +127,7 @@ struct StandardOutputEndToEndTests {
         #expect(outcome.errorOutput.contains("verified \(algorithm):\(hex)"))
     }
 
-    /// The end of a stream with a wrong digest never goes out.
+    /// segget never writes the end of a stream with a wrong digest.
     @Test(arguments: [1, 50_000, 3_000_000] as [Int64], [false, true])
     func wrongChecksum(size: Int64, isAdvertised: Bool) async throws {
         let wrong = String(repeating: "0", count: 32)
@@ -142,7 +142,7 @@ struct StandardOutputEndToEndTests {
         #expect(outcome.standardOutput.count <= max(0, size - 60_000))
     }
 
-    /// Nothing of another version follows what has gone out.
+    /// segget writes no bytes of another version after those of the first.
     @Test(arguments: [true, false]) func changedMidway(hasETag: Bool) async throws {
         let tally = Tally()
         let other = Content(size: 6_000_000, seed: 2)
@@ -161,7 +161,7 @@ struct StandardOutputEndToEndTests {
         #expect(outcome.errorOutput.contains("changed while it was fetched, and what was written"))
     }
 
-    /// What `HEAD` stated is not what comes: nothing has gone out, so it starts over.
+    /// `GET` returns another version than `HEAD`: nothing was written yet, so segget starts over.
     @Test func changedBeforeTheFirstByte() async throws {
         let old = Content(size: 4_000_000, seed: 9)
         let trial = try WireTrial(size: 3_000_000) { request, content in
@@ -183,9 +183,9 @@ struct StandardOutputEndToEndTests {
         try expectComplete(try await run(trial, "--window", window), trial)
     }
 
-    /// A stream that breaks begins again, and goes on where it was, when its ETag says that it may.
+    /// With a strong ETag, segget repeats a broken stream and continues at the same byte.
     @Test(arguments: [OriginReply.Framing.contentLength, .chunked])
-    func aBrokenStreamGoesOn(framing: OriginReply.Framing) async throws {
+    func brokenStreamContinuesWithStrongTag(framing: OriginReply.Framing) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 3_000_000) { request, content in
             var reply = OriginReply.file(content, for: request, etag: "\"a\"", ranges: false)
@@ -202,9 +202,9 @@ struct StandardOutputEndToEndTests {
         #expect(tally.count() == 4)
     }
 
-    /// Without a proof that it is the same version, it does not.
+    /// Without a strong ETag, a broken stream ends the download.
     @Test(arguments: [nil, "W/\"a\""] as [String?])
-    func aBrokenStreamWithoutProofEnds(etag: String?) async throws {
+    func brokenStreamWithoutStrongTagFails(etag: String?) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 3_000_000) { request, content in
             var reply = OriginReply.file(content, for: request, etag: etag, ranges: false)
@@ -216,7 +216,7 @@ struct StandardOutputEndToEndTests {
         #expect(!outcome.standardOutput.isEmpty)
     }
 
-    @Test func aBrokenStreamOfAnotherVersionEnds() async throws {
+    @Test func brokenStreamOfAnotherVersionFails() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 3_000_000) { request, content in
             let number = request.method == "GET" ? tally.add() : 1

@@ -8,15 +8,15 @@ import Testing
 struct VersionChaosTests {
     private static let rounds = 20
 
-    /// What distinguishes the versions.
+    /// The validators that distinguish the versions.
     private enum Validator: CaseIterable { case etag, date, weak, etagAndDate, weakAndDate, none }
 
-    /// Which version a request gets.
+    /// The rule that selects a request's version.
     private enum Change: CaseIterable {
         case never, once, everyFew, thereAndBack, byConnection, byRequest
     }
 
-    /// What some servers do that is no change of the file.
+    /// Server behaviour that does not change the file.
     private enum Manner: CaseIterable {
         case plain
         /// Ranges are answered with 200.
@@ -37,7 +37,7 @@ struct VersionChaosTests {
         var after: Int
         /// The version between runs, where the server does not distinguish them.
         var fixed: Int?
-        /// What else of the replies is as other servers have it.
+        /// The other behaviour of the server.
         var manner: Manner
 
         init(_ random: inout SplitMix64) {
@@ -103,7 +103,7 @@ struct VersionChaosTests {
     }
 
     @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
-    func whatIsPublishedIsOneVersion(seed: UInt64) async throws {
+    func publishesOnlyOneVersion(seed: UInt64) async throws {
         print("version chaos: seed \(seed)")
         var random = SplitMix64(seed: seed)
         for round in 0..<Self.rounds {
@@ -132,7 +132,7 @@ struct VersionChaosTests {
                     + (outcome?.errorOutput ?? ""))
             try expectOneVersion(outcome, plan.withLock { $0.versions }, sandbox, report)
             guard !isPublished(sandbox) else { continue }
-            // Once the file stays as it is, the same command brings it.
+            // Once the file no longer changes, the same command downloads it.
             plan.withLock {
                 ($0.change, $0.fixed) = (.never, 0)
                 if $0.manner == .codedAtTimes { $0.manner = .coded }
