@@ -2,18 +2,18 @@ import Testing
 
 /// A command line of a program that calls aria2c, as it is published.
 struct Aria2Caller: Sendable, CustomTestStringConvertible {
-    /// Who calls so.
+    /// The calling program's name.
     var name: String
     /// The shell's line.
     var line: String
     /// Texts that the caller has written before, by their names; `$B` is the origin's URL, `$SHA1` and
     /// `$SHA512` are digests of `/a.bin`.
     var files: [String: String] = [:]
-    /// Files that there must be, and the path at the origin that each has the content of.
+    /// Expected files, each with the origin path whose content it has.
     var wanted: [String: String]
-    /// Files of which only that they are there is compared.
+    /// Files of which only the existence is compared.
     var own: Set<String> = []
-    /// What the program ends with.
+    /// The expected exit code.
     var code: Int32 = 0
 
     var testDescription: String { name }

@@ -26,7 +26,7 @@ struct Aria2CareTests {
 
     /// What stands beside a file is aria2's control file for this very file, or says nothing.
     @Test(arguments: ["", "--allow-overwrite=false --remove-control-file=true "])
-    func theControlFileOfAnotherFileSaysNothing(options: String) throws {
+    func foreignControlFileIsIgnored(options: String) throws {
         let pair = try Aria2Pair(size: 600_000)
         for (name, control) in [
             ("note", Array("my notes".utf8)), ("other", Self.controlFile(size: 8_000_000)),
@@ -41,8 +41,8 @@ struct Aria2CareTests {
         }
     }
 
-    /// A file that another program works on is left to it.
-    @Test func whatSomebodyWritesToIsLeft() throws {
+    /// segget does not touch a file that another program has open for writing.
+    @Test func fileOpenForWritingIsKept() throws {
         let pair = try Aria2Pair(size: 600_000)
         try pair.write([UInt8](repeating: 1, count: 600_000), to: "f.bin", .segget)
         try pair.write(Self.controlFile(size: 600_000), to: "f.bin.aria2", .segget)
@@ -53,8 +53,8 @@ struct Aria2CareTests {
         #expect(try pair.read("f.bin", .segget) == [UInt8](repeating: 1, count: 600_000))
     }
 
-    /// Two files of a list want one name: the second takes a number that is free.
-    @Test func aNumberedNameIsFree() throws {
+    /// Two files of a list have one name: the second gets the next free number.
+    @Test func secondFileGetsFreeNumber() throws {
         let pair = try Aria2Pair(size: 600_000)
         try pair.write("my own data".utf8, to: "f.1.bin", .segget)
         try pair.write("$B/a\n out=f.bin\n$B/b\n out=f.bin\n", to: "list")

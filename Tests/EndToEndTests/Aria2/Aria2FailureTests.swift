@@ -73,11 +73,11 @@ struct Aria2FailureTests {
         #expect(segget.code == row.code, "\(words)")
         if row.sameFiles { #expect(segget.tree == aria2c.tree, "\(words)") }
         if row.sameLines { #expect(segget.text.told == aria2c.text.told, "\(words)") }
-        // What cannot begin is said on standard error, and nothing on standard output.
+        // Errors before the start are printed on standard error, not on standard output.
         #expect(segget.errors.isEmpty == aria2c.errors.isEmpty, "\(words) \(aria2c.errors)")
     }
 
-    /// What segget does not do: it says so in one line, and that aria2c does.
+    /// Unsupported features: segget prints one line that refers to aria2c or a reverse proxy.
     @Test(arguments: [
         "magnet:?xt=urn:btih:0123456789012345678901234567890123456789", "ftp://127.0.0.1/a",
         "sftp://127.0.0.1/a", "--enable-rpc --rpc-secure", "-S file.torrent", "file.torrent",
@@ -96,7 +96,7 @@ struct Aria2FailureTests {
         #expect(outcome.requests.isEmpty)
     }
 
-    @Test func aDiskThatIsFull() throws {
+    @Test func fullDiskEndsWith9() throws {
         let memory = try Tmpfs(size: 1 << 20)
         let pair = try Aria2Pair(size: 4 << 20, under: memory.path)
         for program in Aria2Program.allCases {
@@ -134,7 +134,7 @@ struct Aria2FailureTests {
         #expect(segget.text.told == aria2c.text.told)
     }
 
-    /// With a process that is there no more.
+    /// The process has already ended.
     @Test func stoppedWithAProcess() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }

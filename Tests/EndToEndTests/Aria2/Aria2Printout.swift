@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program in aria2c's manner has printed, without what differs from run to run.
+/// The output of aria2c or its drop-in, without the parts that differ between runs.
 ///
 /// Pure. Colours, times, rates, GIDs and the folder are taken out.
 struct Aria2Printout: Sendable {
@@ -12,7 +12,7 @@ struct Aria2Printout: Sendable {
     /// Reads an output.
     ///
     /// - Parameters:
-    ///   - output: What was printed.
+    ///   - output: The program's output.
     ///   - folder: The folder in which the program ran; `DIR` in what is told.
     ///   - base: The origin's URL; `URL/` in what is told.
     init(_ output: String, folder: String, base: String) {
@@ -37,7 +37,7 @@ struct Aria2Printout: Sendable {
             || line.hasPrefix("aria2 will resume") ? line : nil
     }
 
-    /// What a line of the log says that programs look for.
+    /// Returns the message of a log line if callers look for it.
     private static func entry(_ text: String) -> String? {
         let text = text.replacing(/#[0-9a-f]{16}|CUID#\d+/, with: "#")
         let starts = [

@@ -6,20 +6,20 @@ import Testing
 /// by aria2c itself and by the drop-in, with the same words, files and exit codes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CallerTests {
-    /// A caller.
+    /// A stand-in for a program that calls `aria2c`.
     struct Caller: Sendable, CustomTestStringConvertible {
         var name: String
         /// What it runs; the output of `aria2c` itself goes elsewhere.
         var script: String
-        /// What it says.
+        /// The expected output.
         var says: String
-        /// What there is afterwards, each with the content that its own name has at the origin.
+        /// The expected files, each with the origin's content for its name.
         var files: [String]
         var testDescription: String { name }
     }
 
     @Test(arguments: Self.callers, CallerStage.Program.allCases)
-    func findsWhatItNeeds(caller: Caller, program: CallerStage.Program) throws {
+    func callerGetsExpectedOutputAndFiles(caller: Caller, program: CallerStage.Program) throws {
         let stage = try CallerStage()
         let digest = stage.content("b.deb").sha256Hex
         let outcome = try stage.run(caller.script, program, ["DIGEST": digest])
