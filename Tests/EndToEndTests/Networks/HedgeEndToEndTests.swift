@@ -6,7 +6,7 @@ import Testing
 struct HedgeEndToEndTests {
     private static let size: Int64 = 4_000_000
 
-    /// What happens to the requests for a range that is asked for once more.
+    /// The fault of the second request for a range that hangs.
     enum Second: CaseIterable {
         case served, unavailable, notFound, otherVersion, otherRange, cut, silent, slow
         case nothing, interimOnly, empty
@@ -65,8 +65,8 @@ struct HedgeEndToEndTests {
         }
     }
 
-    /// The rest comes by the second request; the first connection never says anything again.
-    @Test func whatHangsIsFetchedOnceMore() async throws {
+    /// The second request receives the rest; the first connection stalls indefinitely.
+    @Test func hangingRangeIsRequestedAgain() async throws {
         let trial = try trial(.served)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
@@ -77,13 +77,12 @@ struct HedgeEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// The second request fails: that is nobody's loss.
     @Test(arguments: Second.allCases)
-    func aSecondRequestThatFailsCostsNothing(second: Second) async throws {
+    func completesDespiteFailingSecondRequest(second: Second) async throws {
         let trial = try trial(second)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        // Once; and what replaces a stalled connection may be late in its turn.
+        // Once, plus more if the replacement of a stalled connection is late as well.
         let ends = try outcome.notices("hedged").count {
             $0.message?.contains("..<4000000") == true
         }
@@ -91,9 +90,9 @@ struct HedgeEndToEndTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// Both bring the rest at the same time, whoever is first.
+    /// Both connections receive the rest at the same time.
     @Test(arguments: [0.3, 0.4, 0.5, 0.7])
-    func theFirstConnectionWakesUp(after seconds: Double) async throws {
+    func completesWhenFirstConnectionRecovers(after seconds: Double) async throws {
         let trial = try trial(.slow, stallFor: seconds)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
@@ -101,7 +100,7 @@ struct HedgeEndToEndTests {
 
     /// The first connection brings some more, and no byte after that, before the second request is
     /// answered: of its body only the rest is taken.
-    @Test func theFirstConnectionBringsAPart() async throws {
+    @Test func completesWhenFirstConnectionSendsPart() async throws {
         let tally = Tally()
         let isHedged = Guarded(false)
         let trial = try WireTrial(size: Self.size) { request, reply in
@@ -122,8 +121,7 @@ struct HedgeEndToEndTests {
         #expect(try outcome.notices("hedged").count == 1)
     }
 
-    /// One connection is all that may be used.
-    @Test func notWithOneConnection() async throws {
+    @Test func singleConnectionIsNotHedged() async throws {
         let trial = try trial(.served, stallFor: 0.8)
         let outcome = try await trial.run("-x", "1")
         try trial.expectComplete(outcome)

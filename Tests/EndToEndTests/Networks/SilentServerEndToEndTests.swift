@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Servers that say nothing for a while, on some or all connections, and us who stand still.
+/// Servers that stall on some or all connections, and pauses of segget itself.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SilentServerEndToEndTests {
     private static let patient = ["--stall-timeout", "100"]
 
-    /// One connection stops for good amid its body, or never answers, while others go on.
+    /// One connection stalls in its body, or never responds, while the others continue.
     @Test(arguments: [true, false])
     func oneOfSeveralIsSilent(isAnswered: Bool) async throws {
         let tally = Tally()
@@ -25,14 +25,14 @@ struct SilentServerEndToEndTests {
         try trial.expectComplete(outcome)
         let rescued = try outcome.notices("rescued")
         let stolen = try outcome.notices("stole")
-        // Whoever has nothing else to do may have taken it over before.
+        // An idle connection may have stolen its work before.
         #expect(!rescued.isEmpty || !stolen.isEmpty)
         #expect(rescued.allSatisfy { $0.seconds ?? 0 >= 1 })
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.excess <= 2 << 20)
     }
 
-    /// All connections stop amid their bodies; what is asked anew is answered.
+    /// All connections stall in their bodies; the server answers new requests.
     @Test(arguments: [1, 4])
     func allAreSilent(connections: Int) async throws {
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
@@ -50,7 +50,7 @@ struct SilentServerEndToEndTests {
 
     /// A server that allows one connection, and thinks in the midst of its reply: the canary is
     /// refused, and does no harm.
-    @Test func aRefusedCanaryDoesNoHarm() async throws {
+    @Test func completesAfterRefusedCanary() async throws {
         let trial = try WireTrial(size: 3_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }
             if request.openConnections > 1 {
@@ -70,8 +70,8 @@ struct SilentServerEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// It thinks for long before every reply, on all connections: none is given up.
-    @Test func aServerThatThinksIsWaitedFor() async throws {
+    /// The server delays every response on all connections: segget keeps them all.
+    @Test func delayedResponsesAreAwaited() async throws {
         let trial = try WireTrial(size: 2_000_000) { request, reply in
             if request.method == "GET" { reply.delayBeforeHeaders = 3 }
         }
@@ -102,9 +102,9 @@ struct SilentServerEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    /// Heads come at once and bodies never: what is free must not go on taking over from what waits.
+    /// Headers arrive without bodies: idle connections must not keep stealing work from waiting ones.
     @Test(arguments: [0, 1_000_000] as [Int64])
-    func headsWithoutBodiesAreNoReplies(served: Int64) async throws {
+    func headersWithoutBodiesEndStalled(served: Int64) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 1_500_000) { request, reply in
             guard let range = request.range, request.method == "GET" else { return }
@@ -122,8 +122,8 @@ struct SilentServerEndToEndTests {
         #expect(tally.count() < 100)
     }
 
-    /// A process that was stopped for a while has heard nothing: that is nobody's stall.
-    @Test func ourOwnPauseIsNoSilence() async throws {
+    /// The time in which segget was stopped (SIGSTOP) does not count as a stall.
+    @Test func stoppedProcessReportsNoStall() async throws {
         let isUnnoticed = try await Trials.oneOfThree {
             let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
                 if request.method == "GET" { reply.pace = 500_000 }
@@ -141,8 +141,8 @@ struct SilentServerEndToEndTests {
         #expect(isUnnoticed)
     }
 
-    /// Paused by our own limit of rate, connections do not stall.
-    @Test func ourOwnLimitIsNoSilence() async throws {
+    /// Connections paused by `--limit-rate` do not count as stalled.
+    @Test func rateLimitReportsNoStall() async throws {
         let trial = try WireTrial(size: 1_000_000)
         let outcome = try await Trials.end(
             of: trial.start(["-x", "8", "--limit-rate", "200K"]))
