@@ -3,9 +3,9 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// Batches as another program uses them; see ``LibraryTests``.
+/// Batches through the public API; see ``LibraryTests``.
 struct BatchLibraryTests {
-    @Test(.timeLimit(.minutes(8))) func everyFileHasItsEventsAndItsEnd() async throws {
+    @Test(.timeLimit(.minutes(8))) func everyFileReportsEventsAndResult() async throws {
         let stage = try BatchStage(size: 50_000)
         let session = DownloadSession()
         var checked = DownloadOptions()
@@ -41,7 +41,7 @@ struct BatchLibraryTests {
         #expect(seen == [0: whole, 1: failed, 2: whole, 3: whole, 4: failed])
         #expect(
             paths == [0: "a", 2: "c", 3: "a.1"].mapValues { stage.sandbox.path($0) })
-        // The names are free again.
+        // The names are no longer locked.
         let again = session.start([
             BatchItem(stage.origin.url("/other"), to: .file(stage.sandbox.path("c")))
         ])
@@ -52,7 +52,7 @@ struct BatchLibraryTests {
         await session.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(8))) func shutdownStopsABatch() async throws {
+    @Test(.timeLimit(.minutes(8))) func shutdownStopsBatch() async throws {
         let stage = try BatchStage(size: 1_000_000)
         stage.bendGET { _, reply in reply.stallAfter = 60_000 }
         let session = DownloadSession()
@@ -81,8 +81,8 @@ struct BatchLibraryTests {
         await batch.wait()
     }
 
-    /// Who does not read the events holds nothing up.
-    @Test(.timeLimit(.minutes(8))) func nobodyHasToListen() async throws {
+    /// A caller that reads no events does not block the batch.
+    @Test(.timeLimit(.minutes(8))) func unreadEventsDoNotBlockBatch() async throws {
         let stage = try BatchStage(size: 5000)
         let session = DownloadSession()
         let items = (1...20).map {
@@ -99,8 +99,8 @@ struct BatchLibraryTests {
         await session.shutdown()
     }
 
-    /// What is added while the batch runs is fetched, and it ends only when it is closed.
-    @Test(.timeLimit(.minutes(8))) func aBatchIsFedWhileItRuns() async throws {
+    /// Items added to a running batch are downloaded; the batch ends only when it is closed.
+    @Test(.timeLimit(.minutes(8))) func openBatchDownloadsAddedItems() async throws {
         let stage = try BatchStage(size: 50_000)
         let session = DownloadSession()
         let batch = session.start([], staysOpen: true)
@@ -113,7 +113,7 @@ struct BatchLibraryTests {
             case .ended(.failure(let error)): failures[event.index] = error.reason
             case .begun, .event: continue
             }
-            // Nothing is under way now: it waits for more.
+            // Nothing is active now: the batch waits for more items.
             switch paths.count + failures.count {
             case 1:
                 #expect(
@@ -141,8 +141,8 @@ struct BatchLibraryTests {
         await session.shutdown()
     }
 
-    /// More files than may be under way, of which some come while others are fetched in segments.
-    @Test(.timeLimit(.minutes(8))) func whatIsAddedWaitsForItsTurn() async throws {
+    /// Adds more files than may be active at a time, some while others download in segments.
+    @Test(.timeLimit(.minutes(8))) func addedItemsWaitForFreeSlot() async throws {
         let stage = try BatchStage(size: 400_000)
         let session = DownloadSession()
         let items = (0..<30).map {
@@ -175,8 +175,8 @@ struct BatchLibraryTests {
         await session.shutdown()
     }
 
-    /// A batch that waits for more does not keep a session from ending, nor its caller from stopping it.
-    @Test(.timeLimit(.minutes(8))) func anOpenBatchCanBeStopped() async throws {
+    /// An open batch prevents neither the session's shutdown nor its own cancellation.
+    @Test(.timeLimit(.minutes(8))) func openBatchCanBeStopped() async throws {
         let stage = try BatchStage(size: 5000)
         let session = DownloadSession()
         let item = BatchItem(stage.origin.url("/1/f"), to: .folder(stage.folder))
@@ -193,7 +193,7 @@ struct BatchLibraryTests {
         await session.shutdown()
         await second.wait()
         #expect(throws: BatchClosedError.self) { try second.add(item) }
-        // And one that was not started open.
+        // A batch that was not started with `staysOpen` takes no items.
         let another = DownloadSession()
         let third = another.start([item])
         #expect(throws: BatchClosedError.self) { try third.add(item) }

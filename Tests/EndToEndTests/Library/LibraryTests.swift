@@ -3,10 +3,10 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// The library as another program uses it.
+/// Downloads through the library's public API.
 ///
-/// It runs on the cooperative threads that the other tests of this process block, so it may have to
-/// wait until those are done: the limits are generous, and no time is measured.
+/// Other tests of this process block the cooperative threads that these tests run on. The time
+/// limits are therefore generous, and no time is measured.
 struct LibraryTests {
     private static let size: Int64 = 3_000_000
 
@@ -23,7 +23,7 @@ struct LibraryTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(8))) func tellsWhatHappens() async throws {
+    @Test(.timeLimit(.minutes(8))) func reportsEventsOfDownload() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.pace = 1_500_000 }
         let session = DownloadSession()
@@ -58,7 +58,7 @@ struct LibraryTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(8))) func repairsAFileWhoseManifestWasKept() async throws {
+    @Test(.timeLimit(.minutes(8))) func repairsFileWithKeptManifest() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         var options = DownloadOptions()
@@ -76,7 +76,7 @@ struct LibraryTests {
         #expect(try FileVerification(of: path).isGood)
     }
 
-    @Test(.timeLimit(.minutes(8))) func cancellingKeepsAPartToResumeFrom() async throws {
+    @Test(.timeLimit(.minutes(8))) func cancellingKeepsPartToResume() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
@@ -91,20 +91,20 @@ struct LibraryTests {
         task.cancel()
         let error = await #expect(throws: DownloadError.self) { try await task.value }
         #expect(error?.reason == .cancelled)
-        // More than that where a stalled connection's work was taken over.
+        // More bytes are kept if another connection took over a stalled one's work.
         let kept = try #require(error?.bytesKept)
         #expect(kept >= arrived)
         #expect(error?.path == stage.path("file"))
         #expect(try stage.names() == ["file.part", "file.segget"])
         stage.behave()
-        // The same session goes on; the lock of the first download is gone.
+        // The same session can resume; the first download's lock is released.
         let file = try await session.download(url, to: stage.path("file"), options: options)
         #expect(file.bytesResumed == kept)
         await session.shutdown()
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(8))) func aTaskThatIsCancelledAlreadyFetchesNothing() async throws {
+    @Test(.timeLimit(.minutes(8))) func cancelledTaskDownloadsNothing() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         let url = stage.origin.url("/file")
@@ -127,7 +127,7 @@ struct LibraryTests {
         async let second = session.download(url, to: stage.path("two"))
         let files = try await [first, second]
         #expect(files.map(\.size) == [Self.size, Self.size])
-        // And two of the same name, of which one is refused.
+        // Of two downloads to the same name, one is refused.
         let rivals = (0..<2).map { _ in session.start(url, to: .file(stage.path("three"))) }
         var refusals: [DownloadError.Reason] = []
         for rival in rivals {
@@ -157,7 +157,7 @@ struct LibraryTests {
             }
             #expect(error.reason == .cancelled)
         }
-        // The program can start again.
+        // The program can start another session.
         stage.behave()
         let another = DownloadSession()
         let file = try await another.download(url, to: stage.path("one"))
@@ -166,8 +166,8 @@ struct LibraryTests {
         #expect(try stage.isRight("one"))
     }
 
-    /// A session that is used up says so rather than never.
-    @Test(.timeLimit(.minutes(8))) func startsNothingAfterItsShutdown() async throws {
+    /// A session that was shut down throws an error instead of waiting indefinitely.
+    @Test(.timeLimit(.minutes(8))) func startsNothingAfterShutdown() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         await session.shutdown()

@@ -4,9 +4,9 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// What a preview shows is what a run then does.
+/// A run does what its preview showed.
 @Suite(.timeLimit(.minutes(8))) struct PreviewTests {
-    /// What a preview or a run has shown.
+    /// The outcome that a preview or a run reported.
     enum Verdict: Sendable, Equatable {
         case begin(path: String)
         case resume(path: String, kept: Int64)
@@ -16,14 +16,14 @@ import Testing
         case fail(DownloadError.Reason)
     }
 
-    /// What is asked for, and what is there.
+    /// A request, and the files that exist before it.
     struct Situation: Sendable, CustomTestStringConvertible {
         var name: String
-        /// Where the file goes, given the folder of the test.
+        /// Returns the destination in the test's folder.
         var to: @Sendable (Stage) -> Destination = { .file($0.path("file")) }
         var options: @Sendable (inout DownloadOptions, Stage) -> Void = { _, _ in }
         var prepare: @Sendable (Stage) throws -> Void = { _ in }
-        /// What is to come of it, given the folder.
+        /// Returns the expected outcome in the test's folder.
         var verdict: @Sendable (Stage) -> Verdict
 
         var testDescription: String { name }
@@ -196,8 +196,7 @@ import Testing
             verdict: { .resume(path: $0.path("file"), kept: size / 2) }),
     ]
 
-    @Test(arguments: situations) func aRunDoesWhatAPreviewTells(_ situation: Situation) async throws
-    {
+    @Test(arguments: situations) func runMatchesPreview(_ situation: Situation) async throws {
         let stage = try Stage(size: Self.size)
         try situation.prepare(stage)
         var options = DownloadOptions()
@@ -235,7 +234,7 @@ extension PreviewTests.Verdict {
         }
     }
 
-    /// Runs a download, and says what it did by what it reported.
+    /// Runs a download, and derives the outcome from its events.
     fileprivate init(
         running url: String, to destination: Destination, _ options: DownloadOptions,
         _ session: DownloadSession
@@ -268,7 +267,7 @@ extension PreviewTests.Verdict {
 }
 
 extension Stage {
-    /// Leaves a part with the first half of the file, as a run does that was stopped.
+    /// Creates a part with the first half of the file, like a run that was stopped.
     fileprivate func leaveHalf() throws {
         let half = content.size / 2
         let bytes = content.bytes(0..<half)
@@ -277,7 +276,7 @@ extension Stage {
         try writeManifest([Manifest.Record(extents: [extent])])
     }
 
-    /// Leaves the file with its manifest, as a run does that was to keep that.
+    /// Creates the file and its manifest, like a run that keeps the manifest.
     fileprivate func leaveFile() throws {
         try content.write(to: path("file"))
         let bytes = content.bytes(0..<content.size)

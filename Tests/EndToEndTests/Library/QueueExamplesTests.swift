@@ -4,7 +4,7 @@ import SeggetQueue
 import TestSupport
 import Testing
 
-/// The code of the articles about the queue does what they say.
+/// The example code of the queue's articles behaves as described.
 struct QueueExamplesTests {
     @Test(.timeLimit(.minutes(8))) func runAQueue() async throws {
         let stage = try QueueStage()
@@ -34,7 +34,7 @@ struct QueueExamplesTests {
             _ = try await queue.perform([.start(TaskSelection(id))])
             try await queue.idle()
             await watched
-            // Who came late is told of the next one.
+            // A late subscriber is notified of the next task.
             _ = try await queue.add(
                 NewTask(stage.origin.url("/2/b.iso"), to: .init(root: stage.folder)))
             #expect(await first?.hasSuffix(".iso") == true)

@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// What a session has under way, as another program sees it; see ``LibraryTests``.
+/// A session's active downloads through the public API; see ``LibraryTests``.
 struct SessionLibraryTests {
     private static let size: Int64 = 3_000_000
     private static let options = {
@@ -12,7 +12,7 @@ struct SessionLibraryTests {
         return options
     }()
 
-    @Test(.timeLimit(.minutes(8))) func progressIsThereWithoutReadingEvents() async throws {
+    @Test(.timeLimit(.minutes(8))) func progressUpdatesWithoutReadingEvents() async throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         stage.bendGET {
@@ -35,7 +35,7 @@ struct SessionLibraryTests {
         #expect(end.phase == .ended && end.bytesDone == Self.size && end.size == Self.size)
         #expect(end.bytesReceived == file.bytesReceived && end.connections == 0)
         #expect(session.downloads.isEmpty)
-        // All of the events are still there.
+        // All events are still available.
         var kinds: [String] = []
         for await event in download.events {
             switch event {
@@ -50,7 +50,7 @@ struct SessionLibraryTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(8))) func theSessionGoesOnAfterAllWereCancelled() async throws {
+    @Test(.timeLimit(.minutes(8))) func sessionRemainsUsableAfterCancellingAll() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
@@ -84,10 +84,10 @@ struct SessionLibraryTests {
         await session.shutdown()
     }
 
-    /// When `result` returns, the next download of the same file begins at once, whatever the first one
-    /// was doing when it was cancelled.
+    /// Once `result` returns, a new download of the same file can start, whatever the first one did
+    /// when it was cancelled.
     @Test(.timeLimit(.minutes(8)), arguments: Moment.allCases)
-    func aCancelledDownloadHasLetGoOfItsFile(moment: Moment) async throws {
+    func cancelledDownloadReleasesItsFile(moment: Moment) async throws {
         let stage = try Stage(size: Self.size)
         if moment < .verifying { stage.bendGET { $0.stallAfter = 100_000 } }
         let session = DownloadSession()
@@ -121,13 +121,13 @@ struct SessionLibraryTests {
         await session.shutdown()
     }
 
-    /// What a download does when it is cancelled.
+    /// The stage of a download at which it is cancelled.
     enum Moment: Int, CaseIterable, Comparable {
         case start, probed, started, fetching, verifying, publishing
 
         static func < (left: Moment, right: Moment) -> Bool { left.rawValue < right.rawValue }
 
-        /// Whether the event reports it.
+        /// Whether the event reports this moment.
         func `is`(_ event: DownloadEvent) -> Bool {
             switch event {
             case .probed: self == .probed
