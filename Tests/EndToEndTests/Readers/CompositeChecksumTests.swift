@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Objects of S3 that were uploaded in several parts: their checksum is one of the parts' checksums.
+/// S3 objects that were uploaded in several parts: the checksum is computed from the parts' checksums.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CompositeChecksumTests {
     private static let size: Int64 = 6_000_000
     private static let tag = "\"0cc175b9c0f1b6a831c399e269772661-2\""
 
-    /// As moto answers, which leaves the number behind the checksum out.
+    /// Responds like moto, which omits the number of parts after the checksum.
     private func trial(
         _ checksum: [UInt8], type: String?, etag: String = tag
     ) throws -> WireTrial {
@@ -35,11 +35,11 @@ struct CompositeChecksumTests {
         #expect(try outcome.events("finished").first?.verified == [])
     }
 
-    /// The dangerous neighbour: a digest of the whole file is compared, and a wrong one refused.
+    /// A digest of the whole file is compared, and a wrong one is refused.
     @Test(
         arguments: [(tag, "FULL_OBJECT"), ("\"0cc175b9c0f1b6a831c399e269772661\"", nil)]
             as [(String, String?)])
-    func oneOfTheWholeFileCounts(etag: String, type: String?) async throws {
+    func wholeFileChecksumIsCompared(etag: String, type: String?) async throws {
         let right = try trial(Self.whole, type: type, etag: etag)
         let outcome = try await right.run()
         try right.expectComplete(outcome)
