@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// A file on several addresses of one host, each of which may behave otherwise.
+/// A file on several addresses of one host, each with its own behaviour.
 final class AddressTrial: Sendable {
     let content: Content
     let origins: [FaultOrigin]
     let sandbox: Sandbox
     let addresses: [String]
 
-    /// Starts an origin on each of so many addresses, all on one port.
+    /// Starts an origin on each of `count` addresses, all on one port.
     ///
     /// - Parameters:
     ///   - count: Number of addresses, from 127.0.0.1 on.
@@ -28,7 +28,7 @@ final class AddressTrial: Sendable {
         @Sendable func answer(_ index: Int, _ request: OriginRequest) -> OriginReply {
             OriginReply.file(content, for: request, etag: "\"a\"").with { reply in
                 if request.method == "GET" { reply.pace = pace }
-                // Whoever looks for the other addresses may be late on a busy machine.
+                // On a busy machine, segget may find the other addresses late.
                 if index == 0, request.number <= 2 { reply.delayBeforeHeaders = 0.2 }
                 bend(index, request, &reply)
             }
@@ -44,14 +44,14 @@ final class AddressTrial: Sendable {
             return origins
         }
         var started: [FaultOrigin]?
-        // The port may be taken at another address.
+        // The port may be in use at another address.
         for _ in 0..<20 where started == nil { started = try? start() }
         origins = try started ?? start()
     }
 
     var port: UInt16 { origins[0].port }
 
-    /// Downloads by a name that has all these addresses, with JSON events.
+    /// Downloads from a host name that resolves to all these addresses, with JSON events.
     func run(_ options: [String]) async throws -> ChildProcess.Outcome {
         try await Trials.run(
             [
@@ -60,7 +60,7 @@ final class AddressTrial: Sendable {
             ] + options, in: sandbox.path)
     }
 
-    /// Expects that the file was published, is right, and that nothing else is left.
+    /// Expects that the published file is correct and that no other file remains.
     func expectComplete(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -73,6 +73,6 @@ final class AddressTrial: Sendable {
             sourceLocation: location)
     }
 
-    /// Requests for bytes that each origin has had.
+    /// The number of `GET` requests that each origin received.
     var gets: [Int] { origins.map { $0.requests.count { $0.method == "GET" } } }
 }

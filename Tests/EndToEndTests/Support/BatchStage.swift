@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// An origin with a file of its own at every path, and a folder that they are downloaded into.
+/// An origin with a different file at every path, and the folder that segget downloads them into.
 ///
-/// A path that begins with `/none` is not found.
+/// The origin answers paths that begin with `/none` with 404.
 final class BatchStage: Sendable {
     let origin: FaultOrigin
     let sandbox: Sandbox
@@ -13,8 +13,10 @@ final class BatchStage: Sendable {
     let size: Int64
     private let change: Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>
 
-    /// Offers files of `size` bytes; with `memory`, in bytes, the folder is in memory, where no busy
-    /// disk holds up what is measured; with `network` the origin is in its server's namespace.
+    /// Offers files of `size` bytes.
+    ///
+    /// With `memory`, in bytes, the folder is in memory, so that no busy disk delays measurements.
+    /// With `network`, the origin is in the namespace of that pair's server.
     init(size: Int64, memory: Int64? = nil, network: NetworkPair? = nil) throws {
         let bend = Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>({ _, _ in })
         self.size = size
@@ -42,10 +44,9 @@ final class BatchStage: Sendable {
         bend { request, reply in if request.method == "GET" { body(request, &reply) } }
     }
 
-    /// Serves no more than so many `GET` at a time, each at a pace in bytes per second, and answers all
-    /// others with `refusal`.
+    /// Serves at most `most` `GET` requests at a time at `pace` bytes per second; refuses others.
     ///
-    /// - Returns: Counts those that were turned away.
+    /// - Returns: The count of refused requests.
     func serve(atMost most: Int, pace: Double, refusal: OriginReply) -> Tally {
         let held = Guarded<[Int]>([])
         let refused = Tally()
@@ -67,20 +68,20 @@ final class BatchStage: Sendable {
         return refused
     }
 
-    /// Lets the origin behave.
+    /// Restores the origin's correct replies.
     func behave() { bend { _, _ in } }
 
-    /// The URLs of `/1/NAME`, `/2/NAME` and so on.
+    /// Returns the URLs of `/1/NAME`, `/2/NAME` and so on.
     func urls(_ count: Int, _ name: String = "big.iso") -> [String] {
         (1...count).map { origin.url("/\($0)/\(name)") }
     }
 
-    /// Whether the file `name` is the one that the origin has at `path`.
+    /// Returns whether the file `name` equals the origin's file at `path`.
     func isRight(_ name: String, _ path: String) throws -> Bool {
         try Self.content(path, size).firstDifference(at: sandbox.path(name)) == nil
     }
 
-    /// The digest of the file at a path.
+    /// Returns the SHA-256 digest of the origin's file at `path`.
     func sha256(_ path: String) -> String { Self.content(path, size).sha256Hex }
 
     /// Writes the file at a path into a folder that another server offers.
@@ -91,7 +92,7 @@ final class BatchStage: Sendable {
         try Self.content(path, size).write(to: file.path)
     }
 
-    /// Bytes that the manifest of `name` says have arrived; `nil` when there is none.
+    /// Returns the number of bytes that the manifest of `name` records, or `nil` without a manifest.
     func recorded(_ name: String) -> Int64? {
         guard let data = FileManager.default.contents(atPath: sandbox.path("\(name).segget"))
         else { return nil }

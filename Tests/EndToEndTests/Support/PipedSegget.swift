@@ -1,18 +1,18 @@
 import Glibc
 import TestSupport
 
-/// A segget whose standard output is a pipe that a test reads as it likes.
+/// A segget process whose standard output is a pipe that the test reads.
 final class PipedSegget {
     let process: ChildProcess
     private let sandbox: Sandbox
     private let reader: Int32
 
-    /// Starts `segget ARGUMENTS` in `folder`; nobody reads yet.
+    /// Starts `segget ARGUMENTS` in `folder`, without reading its output.
     init(_ arguments: [String], in folder: String) throws {
         sandbox = try Sandbox("segget-pipe")
         let path = sandbox.path("fifo")
         guard mkfifo(path, 0o600) == 0 else { throw SystemCallError("mkfifo") }
-        // Without waiting for the writer, which waits for a reader.
+        // Nonblocking: a blocking open would wait for the writer, which waits for a reader.
         reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard reader >= 0 else { throw SystemCallError("open \(path)") }
         process = try ChildProcess(
@@ -22,7 +22,7 @@ final class PipedSegget {
 
     deinit { close(reader) }
 
-    /// Reads `count` bytes, or fewer when the stream ends before.
+    /// Reads `count` bytes, or fewer if the stream ends earlier.
     func read(_ count: Int, timeout: Double = 120) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -34,7 +34,7 @@ final class PipedSegget {
                 } else if step == 0, !process.isRunning {
                     return true
                 } else {
-                    // Nothing is there, or nobody has opened the pipe yet.
+                    // The pipe is empty, or segget has not opened it yet.
                     return false
                 }
             }
@@ -46,6 +46,5 @@ final class PipedSegget {
         return bytes
     }
 
-    /// Reads to the end.
     func readToEnd() throws -> [UInt8] { try read(.max) }
 }

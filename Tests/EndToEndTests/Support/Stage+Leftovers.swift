@@ -3,11 +3,12 @@ import Foundation
 import Glibc
 import TestSupport
 
-// What a run leaves, made by hand.
+// Writes files as an interrupted run leaves them.
 extension Stage {
-    /// Leaves a complete part of zeros, all of it in the manifest, as a run does that is killed
-    /// after its last byte; with `publishing`, as one that is killed just before the rename, and with
-    /// `end`, as one that has brought no more than the bytes before it.
+    /// Creates a part of zeros whose manifest records all bytes, like a run killed after its last byte.
+    ///
+    /// With `publishing`, the run was killed just before the rename. With `end`, it received only the
+    /// bytes before that offset.
     func leaveWholePart(publishing: Bool = false, upTo end: Int64? = nil) throws {
         let size = end ?? content.size
         let file = open(path("file.part"), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -26,14 +27,15 @@ extension Stage {
         try writeManifest(records)
     }
 
-    /// Leaves a part with the right content, all of it in the manifest, followed by the record
-    /// that a run writes just before it renames; what the record names can be chosen.
+    /// Creates a correct part whose manifest ends with the record that precedes the rename.
+    ///
+    /// The record names `identity`, or the part's own identity if that is `nil`.
     func leaveFinishedPart(of identity: FileIdentity? = nil) throws {
         try content.write(to: path("file.part"))
         try writeManifest(try finishedRecords(identity ?? self.identity(of: "file.part")))
     }
 
-    /// The records of a run that is about to rename the file with this identity.
+    /// Returns the records of a run that is about to rename the file with this identity.
     func finishedRecords(_ identity: FileIdentity) throws -> [Manifest.Record] {
         let half = content.size / 2
         let extents = [0..<half, half..<content.size].map { range in
@@ -44,7 +46,7 @@ extension Stage {
         return [Manifest.Record(extents: extents), Manifest.Record(publishing: identity)]
     }
 
-    /// Writes a manifest for the URL of `/file` with its present validators.
+    /// Writes a manifest for the URL of `/file` with the origin's current validators.
     func writeManifest(_ records: [Manifest.Record]) throws {
         let url = origin.url("/file")
         let header = Manifest.Header(
@@ -56,25 +58,25 @@ extension Stage {
         try Data(bytes).write(to: URL(fileURLWithPath: path("file.segget")))
     }
 
-    /// Device and inode of a name in the folder.
+    /// Returns the device and inode of `name` in the folder.
     func identity(of name: String) throws -> FileIdentity {
         let status = try status(of: name)
         return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// What lstat(2) says about a name in the folder.
+    /// Returns the result of lstat(2) for `name` in the folder.
     func status(of name: String) throws -> stat {
         var status = stat()
         guard lstat(path(name), &status) == 0 else { throw SystemCallError("lstat \(name)") }
         return status
     }
 
-    /// The bytes of a small file in the folder.
+    /// Returns the bytes of a small file in the folder.
     func read(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
     }
 
-    /// Writes a small file into the folder, over what stands there.
+    /// Writes a small file into the folder; replaces an existing one.
     func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
@@ -84,7 +86,7 @@ extension Stage {
         guard unlink(path(name)) == 0 else { throw SystemCallError("unlink \(name)") }
     }
 
-    /// Flips a byte of a file in the folder, without making it another file.
+    /// Flips a byte of a file in the folder in place; the inode remains the same.
     func damage(_ name: String, at offset: Int64) throws {
         let file = open(path(name), O_RDWR | O_CLOEXEC)
         guard file >= 0 else { throw SystemCallError("open \(name)") }
@@ -97,7 +99,7 @@ extension Stage {
 }
 
 extension ChildProcess {
-    /// Whether it has a file open at this moment.
+    /// Returns whether the process has the file at `path` open.
     func hasOpen(_ path: String) -> Bool {
         let folder = "/proc/\(pid)/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -107,7 +109,7 @@ extension ChildProcess {
     }
 }
 
-/// A pipe with a name that takes no more bytes and that nobody reads.
+/// A named pipe that is full and that no process reads.
 final class FullPipe: Sendable {
     let path: String
     private let sandbox: Sandbox

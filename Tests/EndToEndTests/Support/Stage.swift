@@ -3,14 +3,16 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A file on an origin, whose behaviour a test changes from one run of segget to the next, and a
-/// folder that it is downloaded into.
+/// An origin that offers one file, and the folder that segget downloads the file into.
+///
+/// A test can change the origin's behaviour between runs.
 final class Stage: Sendable {
-    /// Bytes that may be on the wire in vain because the tails of segments were stolen: what the
-    /// sockets of a few connections hold.
+    /// The most bytes that may be sent twice because the tails of segments were stolen.
+    ///
+    /// They fit into the socket buffers of a few connections.
     static let stolen: Int64 = 3 << 20
 
-    /// What the origin offers at present.
+    /// The file that the origin offers, and how.
     struct Offer: Sendable {
         var content: Content
         var etag: String? = "\"v1\""
@@ -26,10 +28,10 @@ final class Stage: Sendable {
     private let sandbox: Sandbox?
     private let memory: Tmpfs?
 
-    /// Offers `size` bytes at every path; the folder is one of its own unless another is given.
+    /// Offers `size` bytes at every path; without `in`, creates a new folder.
     ///
-    /// With `memory` it is a file system of that size in memory, where a busy disk would spoil what
-    /// is measured.
+    /// With `memory`, the folder is on a file system of that size in memory. A busy disk would distort
+    /// measurements.
     init(
         size: Int64, seed: UInt64 = 1, in folder: String? = nil, memory: Int64? = nil
     ) throws {
@@ -48,13 +50,13 @@ final class Stage: Sendable {
         self.folder = folder ?? self.memory?.path ?? sandbox?.path ?? ""
     }
 
-    /// The content that is offered at present.
+    /// The content that the origin currently offers.
     var content: Content { offer.withLock { $0.content } }
 
-    /// Changes what is offered from the next request on.
+    /// Changes the offer, from the next request on.
     func change(_ body: (inout Offer) -> Void) { offer.withLock { body(&$0) } }
 
-    /// Gives replies to `GET` a change of their own.
+    /// Changes the replies to `GET` only.
     func bendGET(_ body: @escaping @Sendable (inout OriginReply) -> Void) {
         change { offer in
             offer.bend = { request, reply in
@@ -63,7 +65,7 @@ final class Stage: Sendable {
         }
     }
 
-    /// Has the origin send the whole file in chunks, without stating its size.
+    /// Makes the origin send the whole file in chunks, without its size.
     func hideSize() {
         change { offer in
             offer.servesRanges = false
@@ -71,13 +73,13 @@ final class Stage: Sendable {
         }
     }
 
-    /// Lets the origin behave.
+    /// Restores the origin's correct replies.
     func behave() { change { $0.bend = { _, _ in } } }
 
-    /// Path of a name in the folder.
+    /// Returns the path of `name` in the folder.
     func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-    /// What is in the folder, in order.
+    /// Returns the names in the folder, in ascending order.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
@@ -94,7 +96,7 @@ final class Stage: Sendable {
         return outcome
     }
 
-    /// The manifest of `name`, as far as it can be read now.
+    /// Returns the readable records of the manifest of `name`.
     func manifest(_ name: String = "file") -> Manifest? {
         guard let data = FileManager.default.contents(atPath: path("\(name).segget")) else {
             return nil
@@ -102,7 +104,7 @@ final class Stage: Sendable {
         return try? Manifest(reading: Array(data))
     }
 
-    /// Bytes that the manifest of `name` says have arrived; `nil` when there is none.
+    /// Returns the number of bytes that the manifest of `name` records, or `nil` without a manifest.
     func recorded(_ name: String = "file") -> Int64? { manifest(name)?.extents.covered.count }
 
     /// Waits until the manifest records `bytes`, or the process ends.
@@ -112,10 +114,9 @@ final class Stage: Sendable {
         } && process.isRunning
     }
 
-    /// Leaves a part of the file with a manifest: every one of the connections gets `each` bytes and
-    /// no more, and then segget is killed.
+    /// Creates a part and its manifest: kills segget when each connection has received `each` bytes.
     ///
-    /// - Returns: Bytes that the manifest records.
+    /// - Returns: The number of bytes that the manifest records.
     @discardableResult
     func leavePart(
         each: Int64, connections: Int = 4, arguments: [String] = [], path: String = "/file"
@@ -133,27 +134,27 @@ final class Stage: Sendable {
         return recorded(name) ?? 0
     }
 
-    /// Bytes of the file that were asked for by `GET` after the first `count` requests, each counted once.
+    /// Returns how many bytes `GET` requested after the first `count` requests, each byte counted once.
     ///
-    /// What is on the wire in vain, because a connection's tail was taken over by another, is not in it: how
-    /// much that is depends on how busy the machine is.
+    /// Bytes that were sent twice, because a connection's tail was stolen, count once: their number
+    /// depends on the machine's load.
     func bytesAsked(after count: Int) -> Int64 {
         origin.requests.dropFirst(count).filter { $0.method == "GET" }.bytesAsked(of: content.size)
     }
 
-    /// Body bytes that were served in requests after the first `count`.
+    /// Returns the number of body bytes served after the first `count` requests.
     func bytesServed(after count: Int) -> Int64 {
         origin.requests.dropFirst(count).reduce(0) { $0 + $1.bytesServed }
     }
 
-    /// Whether the whole file is there as it is offered.
+    /// Returns whether `name` has exactly the offered content.
     func isRight(_ name: String = "file") throws -> Bool {
         try content.firstDifference(at: path(name)) == nil
     }
 }
 
 extension [OriginRequest] {
-    /// Bytes of a file that these ask for, each counted once.
+    /// Returns how many bytes of a file these requests cover, each byte counted once.
     func bytesAsked(of size: Int64) -> Int64 {
         reduce(into: RangeSet()) { asked, request in
             let range = request.range?.bytes(of: size) ?? 0..<size
@@ -163,21 +164,22 @@ extension [OriginRequest] {
 }
 
 extension OriginReply {
-    /// Has a server that falls silent amid its bodies say nothing to new connections either: what
-    /// stands still for a test is to stand still.
+    /// Makes a server that stalls in its bodies ignore canaries as well.
+    ///
+    /// A download that stalls for a test remains stalled.
     func silentToCanaries(_ request: OriginRequest) -> OriginReply {
         guard stallAfter != nil, request.range?.last == 0 else { return self }
         return with { $0.delayBeforeHeaders = .infinity }
     }
 }
 
-/// Something that a test builds on did not come about.
+/// An unmet precondition of a test.
 struct Unexpected: Error, CustomStringConvertible {
     let text: String
     var description: String { text }
 }
 
-/// The objects that `--json` wrote, and whether every line was one.
+/// Returns the objects that `--json` wrote, one per line.
 func jsonEvents(_ output: String) throws -> [[String: Any]] {
     try output.split(separator: "\n").map { line in
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
