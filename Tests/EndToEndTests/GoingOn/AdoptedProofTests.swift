@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--adopt`: nothing gets in that is not proved, and what is refused stands untouched.
+/// `--adopt` accepts only verified files, and leaves refused ones unchanged.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedProofTests {
     private static let size: Int64 = 20_000_000
@@ -16,7 +16,7 @@ struct AdoptedProofTests {
         return stage
     }
 
-    /// It fails with this code and these words, and nothing has changed.
+    /// Expects that the run fails with this code and message, and changes no file.
     private func expectRefusal(
         _ stage: Stage, _ arguments: [String], _ code: Int32, _ words: String,
         at location: SourceLocation = #_sourceLocation
@@ -34,15 +34,15 @@ struct AdoptedProofTests {
 
     // MARK: Another version
 
-    @Test(arguments: AdoptionProof.allCases) func anotherVersion(proof: AdoptionProof) throws {
+    @Test(arguments: AdoptionProof.allCases) func refusesOtherVersion(proof: AdoptionProof) throws {
         let stage = try staged()
         stage.change { $0.content = Content(size: Self.size, seed: 79) }
         try expectRefusal(stage, proof.arguments(stage), 76, "differ from what the server sends")
     }
 
-    /// A byte differs, where no sample is taken as a rule.
+    /// One byte differs at an offset that samples usually do not cover.
     @Test(arguments: [false, true])
-    func anotherByteThatNoSampleFinds(isInPlace: Bool) throws {
+    func differentByteOutsideSamplesIsFound(isInPlace: Bool) throws {
         let stage = try staged()
         let name = isInPlace ? "file.part" : "old"
         if isInPlace { try #require(rename(stage.path("old"), stage.path(name)) == 0) }
@@ -65,12 +65,12 @@ struct AdoptedProofTests {
         }
     }
 
-    @Test func withTheRightChecksumItIsDoneAfterAll() throws {
+    @Test func rightChecksumSucceedsAfterWrongOne() throws {
         let stage = try staged()
         let wrong = try stage.run(["--adopt", "old"] + Stage.wrongChecksum)
         #expect(wrong.end == .exit(65), "\(wrong.errorOutput)")
         let count = stage.origin.requests.count
-        // It does not start over by itself.
+        // segget does not start over automatically.
         let again = try stage.run(["--adopt", "old"] + Stage.wrongChecksum)
         #expect(again.end == .exit(76), "\(again.errorOutput)")
         #expect(again.errorOutput.contains("had the wrong checksum"))
@@ -82,20 +82,20 @@ struct AdoptedProofTests {
             try stage.content.firstDifference(at: stage.path("old"), in: 0..<Self.begun) == nil)
     }
 
-    @Test func aFileThatIsLonger() throws {
+    @Test func refusesLongerFile() throws {
         let stage = try staged()
         stage.change { $0.content = Content(size: 5_000_000, seed: 78) }
         try expectRefusal(stage, stage.rightChecksum, 76, "they are different files")
     }
 
-    /// The remote file changes while the rest is fetched: what was taken over is not thrown away.
+    /// The remote file changes while segget downloads the rest; the adopted bytes are not deleted.
     @Test(arguments: AdoptionProof.allCases)
-    func theFileChangesMidway(proof: AdoptionProof) throws {
+    func remoteChangeKeepsAdoptedBytes(proof: AdoptionProof) throws {
         let stage = try staged()
         let isOld = Guarded(true)
         stage.change { offer in
             offer.bend = { request, reply in
-                // Behind what is there.
+                // After the adopted bytes.
                 if let first = request.range?.first, first > Self.begun + 1_000_000 {
                     isOld.withLock { $0 = false }
                 }
@@ -112,15 +112,15 @@ struct AdoptedProofTests {
         #expect(try stage.isRight())
     }
 
-    // MARK: What decides
+    // MARK: Required evidence
 
-    @Test func somethingMustDecide() throws {
+    @Test func adoptRequiresEvidence() throws {
         let stage = try staged()
         try expectRefusal(stage, [], 64, "give `--checksum`, or `--resume-unverified`")
     }
 
-    /// The digest that a server advertises decides, in later runs too, though nothing else proves anything.
-    @Test(arguments: [true, false]) func anAdvertisedDigestDecides(isRight: Bool) throws {
+    /// The server's advertised digest is the only evidence; it counts in later runs as well.
+    @Test(arguments: [true, false]) func advertisedDigestDecides(isRight: Bool) throws {
         let stage = try staged()
         let digest = Data(isRight ? stage.content.sha256 : [UInt8](repeating: 7, count: 32))
         let isHeld = Guarded(true)
@@ -148,7 +148,7 @@ struct AdoptedProofTests {
         #expect(try stage.facts("old") == before)
     }
 
-    @Test func aServerWithoutRanges() throws {
+    @Test func refusesServerWithoutRanges() throws {
         let stage = try staged()
         stage.change { $0.servesRanges = false }
         try expectRefusal(stage, stage.rightChecksum, 76, "serves no byte ranges")
@@ -156,13 +156,14 @@ struct AdoptedProofTests {
         try expectRefusal(stage, stage.rightChecksum, 76, "serves no byte ranges")
     }
 
-    // MARK: What is left alone
+    // MARK: Refused files
 
     enum Obstacle: CaseIterable {
         case missing, folder, link, hardLink, otherOwner, pipe, open, truncated, versionZero
     }
 
-    @Test(arguments: Obstacle.allCases) func whatIsLeftAlone(obstacle: Obstacle) throws {
+    @Test(arguments: Obstacle.allCases)
+    func refusedFileRemainsUnchanged(obstacle: Obstacle) throws {
         let stage = try staged()
         let (path, other) = (stage.path("old"), stage.path("other"))
         var (code, words): (Int32, String) = (64, "")
@@ -207,7 +208,7 @@ struct AdoptedProofTests {
     @Test(arguments: [
         ["--output", "-"], ["--no-resume"], ["--timestamping"], ["--continue-from", "other.part"],
         ["http://127.0.0.1:1/second"],
-    ]) func whatContradictsIt(arguments: [String]) throws {
+    ]) func conflictingOptionsAreRefused(arguments: [String]) throws {
         let stage = try staged()
         let outcome = try stage.run(["--adopt", "old"] + arguments)
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")

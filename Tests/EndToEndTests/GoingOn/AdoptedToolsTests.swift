@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--adopt`: parts that other programs have really made.
+/// `--adopt` with parts that other programs actually wrote.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedToolsTests {
     private static let size: Int64 = 12_000_000
-    /// Bytes that may be fetched although they are there: the sample.
+    /// The number of existing bytes that segget may download again as a sample.
     private static let sample: Int64 = 256 << 10
 
-    /// A file that each connection of another program has got some bytes of.
+    /// Creates a file of which each connection of another program received some bytes.
     private func staged(
         _ tool: ForeignDownload
     ) throws -> (stage: Stage, there: Int64, seed: UInt64) {
@@ -21,7 +21,7 @@ struct AdoptedToolsTests {
     }
 
     @Test(arguments: ForeignDownload.allCases, AdoptionProof.allCases)
-    func onlyTheRestIsFetched(tool: ForeignDownload, proof: AdoptionProof) throws {
+    func downloadsOnlyMissingBytes(tool: ForeignDownload, proof: AdoptionProof) throws {
         let (stage, there, seed) = try staged(tool)
         let before = try stage.facts("old")
         let count = stage.origin.requests.count
@@ -42,7 +42,7 @@ struct AdoptedToolsTests {
 
     /// Without its control file, aria2's file is as long as the remote one, or full of holes.
     @Test(arguments: [ForeignDownload.aria2None, .aria2Prealloc, .aria2Falloc])
-    func aFileOfAria2WithoutItsControlFile(tool: ForeignDownload) throws {
+    func adoptsAria2FileWithoutControlFile(tool: ForeignDownload) throws {
         let (stage, there, seed) = try staged(tool)
         try stage.remove("old.aria2")
         let before = try stage.facts("old")
@@ -57,19 +57,19 @@ struct AdoptedToolsTests {
         #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")
         #expect(try stage.isRight())
         #expect(try stage.facts("old") == before)
-        // Zeros at the ends of what was written count as not there.
+        // segget treats zeros at the ends of written ranges as missing.
         let most = Self.size - there + Self.sample + (64 << 10)
         #expect(stage.bytesAsked(after: count) <= most, "seed \(seed)")
     }
 
     @Test(.enabled(if: chromium != nil), arguments: AdoptionProof.allCases)
-    func whatChromiumHasBegun(proof: AdoptionProof) throws {
+    func adoptsChromiumDownload(proof: AdoptionProof) throws {
         let stage = try Stage(size: Self.size, seed: 77)
         let each = Int64.random(in: 300_000...6_000_000)
         stage.bendGET { $0.stallAfter = each }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Servers/download_with_chromium.py").path
-        // What it holds back for the next write is not there, however much that is.
+        // Chromium buffers bytes for its next write; those are not in the file yet.
         let least = min(each - 200_000, each / 2)
         let download = try ChildProcess.run(
             "/usr/bin/env",
@@ -89,7 +89,7 @@ struct AdoptedToolsTests {
         if proof == .checksum { #expect(try stage.facts(name) == before) }
     }
 
-    /// Path of the browser; `nil` where there is none.
+    /// The path of the browser, or `nil` if it is not installed.
     private static let chromium = ["/usr/bin/chromium"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }

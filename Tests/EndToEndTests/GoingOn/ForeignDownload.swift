@@ -3,13 +3,13 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A program that is not segget, and leaves part of a file when it is killed.
+/// Another download program, which leaves a partial file when it is killed.
 enum ForeignDownload: CaseIterable, Sendable {
     case curl, wget, wget2, aria2None, aria2Prealloc, aria2Falloc
 
     var isAria2: Bool { [.aria2None, .aria2Prealloc, .aria2Falloc].contains(self) }
 
-    /// Connections that it opens.
+    /// The number of connections that the program opens.
     private var connections: Int64 { isAria2 ? 4 : 1 }
 
     private func command(_ url: String, _ name: String) -> [String] {
@@ -27,15 +27,15 @@ enum ForeignDownload: CaseIterable, Sendable {
         }
     }
 
-    /// Has it fetch the file until each of its connections has got `each` bytes, and kills it.
+    /// Runs the program until each connection has received `each` bytes, then kills it.
     ///
-    /// - Returns: Bytes that it knows to be in the file.
+    /// - Returns: The number of bytes that the program has recorded as written.
     func leave(_ name: String, of stage: Stage, each: Int64) throws -> Int64 {
         stage.bendGET { $0.stallAfter = each }
         let process = try ChildProcess(
             "/usr/bin/env", command(stage.origin.url("/file"), name), in: stage.folder,
             environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
-        // Blocks that have not come whole count for nothing with aria2; wget has some bytes in memory.
+        // aria2 does not count incomplete blocks; wget has some bytes in memory.
         let least = (each - 20_000) * connections
         let has = { (there: Int64) in there >= least }
         let isThere = eventually(timeout: 60) { has(bytes(name, of: stage)) || !process.isRunning }
@@ -50,7 +50,7 @@ enum ForeignDownload: CaseIterable, Sendable {
         return bytes(name, of: stage)
     }
 
-    /// Bytes that are known to be there.
+    /// Returns the number of bytes that are known to be in the file.
     private func bytes(_ name: String, of stage: Stage) -> Int64 {
         guard isAria2 else { return (try? stage.facts(name).size) ?? 0 }
         guard let bytes = try? stage.read(name + ".aria2") else { return 0 }
@@ -58,7 +58,7 @@ enum ForeignDownload: CaseIterable, Sendable {
     }
 }
 
-/// What of a file must not change.
+/// The properties of a file that must not change.
 struct FileFacts: Equatable {
     var size: Int64
     var inode: UInt64
@@ -67,7 +67,7 @@ struct FileFacts: Equatable {
 }
 
 extension Stage {
-    /// What is to be compared of a file, with all its bytes.
+    /// Returns the properties of a file to compare, including all its bytes.
     func facts(_ name: String) throws -> FileFacts {
         var status = stat()
         guard lstat(path(name), &status) == 0 else { throw SystemCallError("lstat \(name)") }
@@ -78,21 +78,21 @@ extension Stage {
             content: isRegular ? try Data(contentsOf: URL(fileURLWithPath: path(name))) : Data())
     }
 
-    /// Leaves the first bytes of the file under a name, as curl or a browser would.
+    /// Writes the first `count` bytes of the file to `name`, like curl or a browser.
     func leavePrefix(_ name: String, _ count: Int64) throws {
         try Data(content.bytes(0..<count)).write(to: URL(fileURLWithPath: path(name)))
     }
 
-    /// `--checksum` with the digest of the file.
+    /// The arguments `--checksum` and the file's digest.
     var rightChecksum: [String] { ["--checksum", "sha-256:\(content.sha256Hex)"] }
 
-    /// `--checksum` with a digest that no file has.
+    /// The arguments `--checksum` and a wrong digest.
     static var wrongChecksum: [String] {
         ["--checksum", "sha-256:" + String(repeating: "0", count: 64)]
     }
 }
 
-/// What shows that a foreign file belongs to the remote one.
+/// The evidence that a foreign file belongs to the remote file.
 enum AdoptionProof: CaseIterable, Sendable {
     case checksum, sample
 
