@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--adopt`: segget is killed at any moment, and the same command goes on.
+/// `--adopt`: the same command resumes after segget was killed at any moment.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedKillTests {
     private static let size: Int64 = 40_000_000
@@ -29,7 +29,7 @@ struct AdoptedKillTests {
             let outcome = try process.wait()
             let words = "seed \(seed), kill \(kill): \(outcome.errorOutput)"
             #expect(outcome.end == .signal(SIGKILL), "\(words)")
-            // Not a byte of it is lost.
+            // No byte of the adopted file is lost.
             let places = try stage.names().filter { !$0.hasSuffix(".segget") }
             #expect(
                 try places.contains {

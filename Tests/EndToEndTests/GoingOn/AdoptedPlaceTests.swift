@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--adopt`: where the other program's file stands.
+/// `--adopt` with the other program's file at different paths.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedPlaceTests {
     private static let size: Int64 = 8_000_000
@@ -28,8 +28,9 @@ struct AdoptedPlaceTests {
         #expect(stage.bytesAsked(after: count) <= most, sourceLocation: location)
     }
 
-    /// As a browser names it that has fetched the file to the same place.
-    @Test(arguments: AdoptionProof.allCases) func atThePartsName(proof: AdoptionProof) throws {
+    /// A browser that downloaded to the same folder may use this name.
+    @Test(arguments: AdoptionProof.allCases)
+    func adoptsFileAtPartName(proof: AdoptionProof) throws {
         let stage = try staged("file.part")
         try expectRest(
             stage, ["--adopt", "file.part"] + proof.arguments(stage), names: ["file"])
@@ -48,20 +49,20 @@ struct AdoptedPlaceTests {
             after: stage.origin.requests.count, names: ["file", "old"])
     }
 
-    /// curl names it so from the beginning.
+    /// curl writes to the final name from the start.
     @Test(arguments: AdoptionProof.allCases, [true, false])
-    func atTheDestination(proof: AdoptionProof, isNamed: Bool) throws {
+    func adoptsFileAtDestination(proof: AdoptionProof, isNamed: Bool) throws {
         let stage = try staged("file")
         let arguments = ["--adopt", "file"] + (isNamed ? ["-o", "file"] : [])
         try expectRest(stage, arguments + proof.arguments(stage), names: ["file"])
-        // Now it is complete, and something else must say so.
+        // The file is complete now, and a checksum confirms it.
         let count = stage.origin.requests.count
         let again = try stage.run(arguments + stage.rightChecksum)
         #expect(again.end == .exit(0) && again.errorOutput.contains("already complete"))
         #expect(stage.bytesServed(after: count) < 1000)
     }
 
-    @Test func aWrongDigestLeavesTheDestination() throws {
+    @Test func wrongDigestLeavesDestinationUnchanged() throws {
         let stage = try staged("file")
         let before = try stage.facts("file")
         let outcome = try stage.run(["--adopt", "file"] + Stage.wrongChecksum)
@@ -69,7 +70,7 @@ struct AdoptedPlaceTests {
         #expect(try stage.facts("file") == before)
     }
 
-    @Test func aCompleteFileElsewhere() throws {
+    @Test func adoptsCompleteFileAtOtherPath() throws {
         let stage = try staged("old")
         try stage.leavePrefix("old", Self.size)
         let before = try stage.facts("old")
@@ -81,7 +82,7 @@ struct AdoptedPlaceTests {
     }
 
     @Test(arguments: AdoptionProof.allCases)
-    func onAnotherFileSystem(proof: AdoptionProof) throws {
+    func adoptsFileOnOtherFileSystem(proof: AdoptionProof) throws {
         let memory = try Tmpfs(size: 64 << 20)
         let stage = try Stage(size: Self.size, seed: 80)
         let path = memory.path("old")
@@ -100,13 +101,13 @@ struct AdoptedPlaceTests {
         #expect(outcome.errorOutput.contains("too little space"))
         #expect(try stage.facts("old") == before)
         #expect(try stage.names() == ["old"])
-        // What is moved needs no more room than the file.
+        // A moved file needs no additional disk space.
         try expectRest(
             stage, ["--adopt", "old", "--resume-unverified"], after: stage.origin.requests.count,
             names: ["file"])
     }
 
-    /// As a run leaves it that is killed just before it renames the file.
+    /// A run that is killed just before it renames the file leaves this state.
     @Test func aManifestWithoutItsPart() throws {
         let stage = try staged("old")
         let extent = Extent(ByteRange(0, Self.begun), crc: 7)
@@ -118,7 +119,7 @@ struct AdoptedPlaceTests {
             names: ["file"])
     }
 
-    @Test func toAFolderThatIsMade() throws {
+    @Test func adoptsIntoCreatedFolder() throws {
         let stage = try staged("old")
         let outcome = try stage.run(["--adopt", "old", "-d", "new", "--resume-unverified"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -126,7 +127,7 @@ struct AdoptedPlaceTests {
         #expect(try stage.names() == ["new"])
     }
 
-    @Test(arguments: ["old", "file.part", "file"]) func aDryRunOnlyLooks(name: String) throws {
+    @Test(arguments: ["old", "file.part", "file"]) func dryRunChangesNothing(name: String) throws {
         let stage = try staged(name)
         let before = try stage.facts(name)
         let outcome = try stage.run(
