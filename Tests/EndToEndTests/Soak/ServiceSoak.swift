@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A service, those who listen to it, and what is done to its tasks.
+/// A service, its subscribers, and random commands for its tasks.
 final class ServiceSoak {
-    /// Tasks that there are at a time.
+    /// The most tasks in the queue at a time.
     private static let most = 24
-    /// Commands of a round.
+    /// The number of commands in a round.
     private static let commandsPerRound = 30
     private static let size: Int64 = 400_000
-    /// What would bring the whole server down, or make a wrong file right, is left out.
+    /// The server's faults, without those that stop the whole server or make a wrong file valid.
     private static let faults = SoakFault.allCases.filter {
         ![.corrupt, .dropAll, .refuseAWhile, .otherTag].contains($0)
     }
@@ -20,7 +20,7 @@ final class ServiceSoak {
     private var random: SplitMix64
     private let isHonest = Guarded(false)
     private let injected = Guarded(0)
-    /// The tasks, with the numbers of their files.
+    /// The number of each task's file.
     private var numbers: [String: Int] = [:]
     private var added = 0
     private var given = 0
@@ -51,7 +51,7 @@ final class ServiceSoak {
 
     deinit { for subscriber in listening { subscriber.stop() } }
 
-    /// What was done, in words.
+    /// A summary of the commands and results.
     var report: String {
         let ends = codes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         return """
@@ -63,7 +63,7 @@ final class ServiceSoak {
 
     // MARK: Commands
 
-    /// Gives commands at random, while some listen for a moment only, and one never reads.
+    /// Sends random commands while some subscribers disconnect early and one never reads.
     func commands() throws {
         isHonest.withLock { $0 = false }
         let deaf = try line()
@@ -108,7 +108,7 @@ final class ServiceSoak {
         case 14: return ["set", id, "--limit-rate", "\(Int.random(in: 50...900, using: &random))K"]
         case 15: return ["settings", "--max-running", "\(Int.random(in: 1...5, using: &random))"]
         case 16: return ["show", id]
-        // What has failed keeps its part, which would be nobody's then.
+        // A failed task keeps its part; clearing the task would orphan the part.
         case 17: return ["clear", "--state", "completed"]
         default:
             numbers[id] = nil
@@ -120,8 +120,8 @@ final class ServiceSoak {
         given += 1
         let outcome = try stage.start(command).wait(timeout: 120)
         codes[outcome.exitCode ?? -1, default: 0] += 1
-        // 64: there is no such task any more, or its state forbids it.
-        // A task may be gone by then, or was cancelled and has no file to rename.
+        // 64: the task no longer exists, or its state does not allow the command.
+        // A cancelled task has no file to rename.
         let isLate =
             outcome.end == .exit(64) && command[0] != "add"
             || outcome.end == .exit(73) && command[0] == "rename"
@@ -139,12 +139,12 @@ final class ServiceSoak {
 
     // MARK: Rest
 
-    /// Has everything fetched by a server that behaves, looks whether it is right, and takes it away.
+    /// Downloads all tasks from a correct server, checks the files, and removes them.
     ///
-    /// - Returns: What the service takes with nothing to do.
+    /// - Returns: The resources that the idle service uses.
     func rest() throws -> ServiceLoad {
         isHonest.withLock { $0 = true }
-        // What is silent for good is over.
+        // This ends requests that would stall indefinitely.
         stage.origin.dropConnections()
         try give(["settings", "--max-running", "5"])
         try give(["set", "--all", "--limit-rate", "0"])
@@ -165,7 +165,7 @@ final class ServiceSoak {
         try look(tasks)
         try give(["remove", "--all", "--files"])
         numbers = [:]
-        // What the service still has to remove, and nothing else.
+        // Only files that the service is still removing may remain.
         var left: [String] = []
         let isEmpty = try eventually {
             left = try stage.names()
@@ -175,13 +175,13 @@ final class ServiceSoak {
         return ServiceLoad(service.pid)
     }
 
-    /// Looks whether all files are right, and takes those away whose tasks were removed.
+    /// Checks that all files are correct, and that files of removed tasks disappear.
     private func look(_ tasks: [[String: Any]]) throws {
         let names = Set(tasks.compactMap { ($0["path"] as? String)?.split(separator: "/").last })
         for name in try stage.names() {
             let isTasks = names.contains(Substring(name))
             guard name.hasSuffix(".iso") else {
-                // Of a task that is gone, it is taken away in a moment.
+                // The service soon deletes the file of a removed task.
                 let isGone = eventually { access(stage.files.sandbox.path(name), F_OK) != 0 }
                 if !isGone { failures.append("left over: \(name)") }
                 continue
@@ -194,7 +194,7 @@ final class ServiceSoak {
         }
     }
 
-    /// Ends it: nothing is left but the queue.
+    /// Stops the service, and checks that only the queue remains.
     func end() throws {
         service.signal(SIGTERM)
         let outcome = try service.wait()
@@ -210,7 +210,7 @@ final class ServiceSoak {
         }
     }
 
-    /// A connection to the service, which is nobody's yet.
+    /// Returns a new connection to the service.
     private func line() throws -> QueueLine? {
         guard let data = FileManager.default.contents(atPath: stage.queue + ".lock"),
             let holder = try JSONSerialization.jsonObject(with: data) as? [String: Any],

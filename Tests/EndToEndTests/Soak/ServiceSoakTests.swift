@@ -3,11 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One service for as long as one likes, with commands at random and a server that misbehaves: it takes no more in
-/// the end than in the beginning, and leaves nothing behind.
+/// A service under random commands and server faults leaks neither resources nor files.
 ///
-/// `SEGGET_SOAK_SECONDS` is how long rounds are begun, without which it does not run; `SEGGET_SOAK_SEED` repeats what
-/// is drawn.
+/// `SEGGET_SOAK_SECONDS` sets for how long rounds are started; without it, the suite is skipped.
+/// `SEGGET_SOAK_SEED` repeats a random sequence.
 @Suite(
     .serialized, .timeLimit(.minutes(100)),
     .enabled(if: soakSeconds != nil, "`make soak-service` runs it"))
@@ -22,14 +21,14 @@ struct ServiceSoakTests {
         while TestSupport.monotonicSeconds() < deadline || rests.count < 4 {
             try soak.commands()
             rests.append(try soak.rest())
-            // One line in a while is enough for whoever waits.
+            // Print progress only after 1, 2, 4, 8, … rounds.
             if rests.count.nonzeroBitCount == 1 {
                 print("service soak: at rest \(rests.count): \(rests[rests.count - 1])")
             }
             guard soak.failures.isEmpty else { break }
         }
         print("service soak: \(rests.count) rounds, \(soak.report)")
-        // The first rounds fill what is kept for later.
+        // The first rounds fill caches.
         let some = max(1, (rests.count - 1) / 3)
         let (early, late) = (rests[1...some], rests.suffix(some))
         let (before, after) = (ServiceLoad(most: early), ServiceLoad(most: late))
@@ -43,20 +42,20 @@ struct ServiceSoakTests {
     }
 }
 
-/// What a process takes.
+/// The resources that a process uses.
 struct ServiceLoad: CustomStringConvertible {
     var memory: Int64
     var descriptors: Int
     var threads: Int
 
-    /// What a process takes now.
+    /// Measures the current resources of a process.
     init(_ pid: Int32) {
         memory = residentMemory(pid) ?? 0
         descriptors = openDescriptors(pid)
         threads = ProcessThread.all(of: pid).count
     }
 
-    /// The most of each.
+    /// Takes the maximum of each resource.
     init(most loads: some Collection<ServiceLoad>) {
         memory = loads.map(\.memory).max() ?? 0
         descriptors = loads.map(\.descriptors).max() ?? 0

@@ -1,15 +1,15 @@
 import Foundation
 import TestSupport
 
-/// Many small files behind one server that misbehaves until it is asked not to.
+/// Many small files on one faulty server, until `behave()` is called.
 final class SoakList: Sendable {
     let count: Int
     private let seed: UInt64
     private let isHonest = Guarded(false)
     private let seen = Guarded<Set<Int>>([])
-    /// What would leave a file wrong without a digest, or bring the whole server down, is left out.
+    /// The server's faults, without those that corrupt a file undetectably or stop the whole server.
     ///
-    /// So is another ETag: what comes in one reply is that version then, which the next run leaves alone.
+    /// `otherTag` is excluded: a file received in one reply has that version, and the next run keeps it.
     private static let faults = SoakFault.allCases.filter {
         ![.corrupt, .dropAll, .refuseAWhile, .otherTag].contains($0)
     }
@@ -21,18 +21,18 @@ final class SoakList: Sendable {
 
     /// The names of the files.
     var names: [String] { (0..<count).map { "f\($0)" } }
-    /// How many files have been asked for.
+    /// The number of files that were requested.
     var asked: Int { seen.withLock { $0.count } }
-    /// Has the server behave.
+    /// Stops the server's faults.
     func behave() { isHonest.withLock { $0 = true } }
 
-    /// The content of a file: 1 KiB to 2 MiB.
+    /// Returns the content of a file: 1 KiB to 2 MiB.
     func content(_ number: Int) -> Content {
         var random = SplitMix64(seed: seed &+ UInt64(number))
         return Content(size: Int64.random(in: 1024...2 << 20, using: &random), seed: random.next())
     }
 
-    /// The list that segget reads.
+    /// Returns the list that segget reads.
     func list(_ origin: FaultOrigin) -> String {
         names.map { "\(origin.url("/\($0)"))\n  out=\($0)\n" }.joined()
     }
@@ -53,7 +53,7 @@ final class SoakList: Sendable {
     }
 }
 
-/// Resident memory of a process in bytes; `nil` when it has ended.
+/// Returns the resident memory of a process in bytes, or `nil` if it has exited.
 func residentMemory(_ pid: Int32) -> Int64? {
     guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8) else {
         return nil
@@ -62,7 +62,7 @@ func residentMemory(_ pid: Int32) -> Int64? {
     return line?.split(separator: " ").dropFirst().first.flatMap { Int64($0) }.map { $0 << 10 }
 }
 
-/// Number of open descriptors of a process; 0 when it has ended.
+/// Returns the number of open file descriptors of a process, or 0 if it has exited.
 func openDescriptors(_ pid: Int32) -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count) ?? 0
 }
