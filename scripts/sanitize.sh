@@ -19,7 +19,7 @@ skip=(
     --skip 'EndToEndTests\.(LimitRate|MinRate|Share)Tests'
     # Tests of nothing but memory: shadow memory is several times what it stands for.
     --skip 'AttributeTests.memoryDoesNotGrowWithTheFile'
-    --skip 'BatchEndToEndTests.aLongListTakesLittleMemory'
+    --skip 'BatchEndToEndTests.longListTakesLittleMemory'
     --skip 'PipeEndToEndTests.memoryIsBoundedByTheWindow'
     --skip 'ChildProcessTests.processorTimeAndMemory'
     # They load a library that takes the place of calls which the sanitizers wrap themselves.
