@@ -14,7 +14,9 @@ struct DryRunEndToEndTests {
         let stage = try Stage(size: 8 << 20)
         let outcome = try stage.run(["--dry-run"], path: "/file?token=hush")
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
-        for text in ["would:        fetch 8.00 MiB", "to:           file", "up to 8 connections"] {
+        for text in [
+            "would:        download 8.00 MiB", "to:           file", "up to 8 connections",
+        ] {
             #expect(outcome.output.contains(text), "\(outcome.output)")
         }
         #expect(!outcome.output.contains("hush"))

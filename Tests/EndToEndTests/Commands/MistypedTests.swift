@@ -89,7 +89,7 @@ struct MistypedTests {
         (["--checksum", "sha256:\(sha1)", url], ["'sha256:\(sha1)'", "not 40; sha-1 has 40"]),
         (["--checksum", "ABC", url], ["'ABC'", "sha-256 has 64", "md5 has 32", "crc32 has 8"]),
         (["add", "--checksum=md5=\(sha1)", url], ["'md5=\(sha1)'", "32", "sha-1 has 40"]),
-        (["repair", "--checksum", "sha3:00", "f", url], ["'sha3:00'", "known are sha-256"]),
+        (["repair", "--checksum", "sha3:00", "f", url], ["'sha3:00'", "segget supports sha-256"]),
         (["--checksum", "http://me:hidden@h/", url], ["(not shown)"]),
         (["--checksum", "sha-1:\(sha1)", "-x", "sha-1:\(sha1)", url], ["(not shown)"]),
     ])

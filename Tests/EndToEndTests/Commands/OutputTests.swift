@@ -80,7 +80,7 @@ struct OutputTests {
         #expect(names.prefix(3) == ["run", "probed", "started"])
         #expect(names.last == "finished")
         #expect(names.contains("progress"))
-        #expect(events.first?["format"] as? Int == 1)
+        #expect(events.first?["format"] as? Int == 2)
         let times = events.compactMap { $0["time"] as? Double }
         #expect(times.count == events.count)
         #expect(times == times.sorted())

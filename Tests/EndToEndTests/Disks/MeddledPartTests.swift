@@ -23,7 +23,7 @@ struct MeddledPartTests {
     /// Lets it go on and expects that it refuses to publish, and that the next run is right.
     private func expectRefused(
         _ stage: Stage, _ process: ChildProcess, _ goesOn: Guarded<Bool>,
-        saying text: String = "`file.part` was removed, replaced or cut off by another program",
+        saying text: String = "another program removed, replaced or truncated `file.part`",
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         goesOn.withLock { $0 = true }

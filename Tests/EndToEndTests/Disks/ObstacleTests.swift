@@ -65,7 +65,7 @@ struct ObstacleTests {
         if !isOurs {
             let outcome = try stage.run()
             #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
-            #expect(outcome.errorOutput.contains("`file.segget~` is not known to be segget's"))
+            #expect(outcome.errorOutput.contains("`file.segget~` was not made by segget"))
             #expect(try stage.read("file.segget~") == Array(text.utf8))
             #expect(try stage.names() == ["file.segget~"])
         }

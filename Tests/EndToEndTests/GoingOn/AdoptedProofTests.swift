@@ -192,13 +192,13 @@ struct AdoptedProofTests {
             words = "is not a regular file"
         case .open:
             writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
-            (code, words) = (73, "another program works on `old`")
+            (code, words) = (73, "another program is using `old`")
         case .truncated:
             try Data([0, 1, 0]).write(to: URL(fileURLWithPath: path + ".aria2"))
             words = "it is truncated"
         case .versionZero:
             try Data([0, 0, 0, 0]).write(to: URL(fileURLWithPath: path + ".aria2"))
-            words = "its format is of version 0"
+            words = "its format has version 0"
         }
         let count = stage.origin.requests.count
         try expectRefusal(stage, stage.rightChecksum, code, words)

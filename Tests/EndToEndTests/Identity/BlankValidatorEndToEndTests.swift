@@ -94,7 +94,7 @@ struct BlankValidatorEndToEndTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
-        for way in ["`--checksum`", "a checksum that the server states", "`--resume-unverified`"] {
+        for way in ["`--checksum`", "a checksum from the server", "`--resume-unverified`"] {
             #expect(outcome.errorOutput.contains(way), "\(outcome.errorOutput)")
         }
         #expect(try outcome.events("finished").last?.bytesResumed == 0)

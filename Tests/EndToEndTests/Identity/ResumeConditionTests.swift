@@ -38,7 +38,9 @@ struct ResumeConditionTests {
         {
             try $0.write(Array("{\"segget\":".utf8), to: "file.segget")
         },
-        Change(name: "other format", message: "has format 7, which this segget cannot read") {
+        Change(
+            name: "other format", message: "has format 7, which this version of segget cannot read"
+        ) {
             let text = String(decoding: try $0.read("file.segget"), as: UTF8.self)
             let other = text.replacingOccurrences(of: "\"segget\":1", with: "\"segget\":7")
             try $0.write(Array(other.utf8), to: "file.segget")

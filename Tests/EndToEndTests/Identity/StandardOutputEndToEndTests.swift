@@ -158,7 +158,9 @@ struct StandardOutputEndToEndTests {
         let outcome = try await run(trial, "--window", "256K", "-x", "3")
         try expectBroken(outcome, trial, code: 76)
         #expect(!outcome.standardOutput.isEmpty)
-        #expect(outcome.errorOutput.contains("changed while it was fetched, and what was written"))
+        #expect(
+            outcome.errorOutput.contains(
+                "changed during the download, and the bytes already written"))
     }
 
     /// `GET` returns another version than `HEAD`: nothing was written yet, so segget starts over.
@@ -245,7 +247,7 @@ struct StandardOutputEndToEndTests {
         let outcome = try await run(trial, "--window", "512K", "-x", "3")
         try expectComplete(outcome, trial)
         expectCRC(outcome)
-        #expect(outcome.errorOutput.contains("fetching in one stream"), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("downloading in one stream"), "\(outcome.errorOutput)")
     }
 
     /// The reply that `GET` has probed with is longer than the window.

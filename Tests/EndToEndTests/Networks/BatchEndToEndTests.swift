@@ -122,7 +122,7 @@ struct BatchEndToEndTests {
             to: URL(fileURLWithPath: stage.sandbox.path("list")))
         let outcome = try Segget.run(["-i", "list"], in: stage.folder)
         #expect(outcome.end == .exit(64))
-        #expect(outcome.errorOutput.contains("`list`, line 2: this is not UTF-8"))
+        #expect(outcome.errorOutput.contains("`list`, line 2: the line is not UTF-8"))
         #expect(stage.origin.requests.isEmpty)
     }
 

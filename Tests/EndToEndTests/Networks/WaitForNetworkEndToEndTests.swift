@@ -91,7 +91,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(try outcome.notices("started_over").isEmpty)
         let told = try outcome.notices("waiting_for_network")
         #expect(told.first?.message?.contains("waiting until it is back") == true)
-        #expect(try outcome.events("progress").contains { $0.phase == "waiting" })
+        #expect(try outcome.events("progress").contains { $0.phase == "waiting_for_network" })
         let seconds = try #require(try outcome.notices("network_is_back").first?.seconds)
         #expect(seconds >= 20)
     }

@@ -48,7 +48,7 @@ struct QueueAgainTests {
     func startAndResumeNameRetry(command: String) throws {
         let id = try lostTask("/1/a.iso", "a.iso")
         let outcome = try stage.done(command, id)
-        #expect(outcome.contains("its file is gone"), "\(outcome)")
+        #expect(outcome.contains("its file is missing"), "\(outcome)")
         #expect(outcome.contains("`segget retry \(id)`"), "\(outcome)")
         #expect(try stage.state(id) == "completed")
     }

@@ -63,7 +63,7 @@ struct QueueCommandTests {
         worker.signal(SIGTERM)
         #expect(try worker.wait().end == .exit(143))
         let second = try stage.run("list")
-        #expect(second.output.contains("a.iso") && second.output.contains("done"))
+        #expect(second.output.contains("a.iso") && second.output.contains("completed"))
     }
 
     @Test(.timeLimit(.minutes(5))) func showTellsOfConnectionsAndServers() throws {

@@ -30,12 +30,12 @@ struct QueueListTests {
         #expect(try eventually { try stage.tasks("--unseen").count == 10 })
         // In the frames after that it is told all the same.
         _ = try stage.add("/31/31.iso", "--paused")
-        #expect(try has("1 held, 30 completed\n30 finished"), "\(screen.shown)")
+        #expect(try has("1 paused, 30 completed\n30 finished"), "\(screen.shown)")
         try screen.resize(width: 40)
         #expect(
             try eventually {
                 let lines = try screen.lines()
-                return lines.count == 24 && lines.contains("1 held, 30 completed")
+                return lines.count == 24 && lines.contains("1 paused, 30 completed")
                     && lines.first?.hasPrefix("  ID STATE") == true
             }, "\(screen.shown)")
     }
@@ -59,18 +59,18 @@ struct QueueListTests {
             }
         }
         #expect(try has(list, "\n1 running, 1 waiting", true), "\(list.shown)")
-        #expect(try has(show, "state         being fetched", true), "\(show.shown)")
+        #expect(try has(show, "state         running", true), "\(show.shown)")
         #expect(try has(show, "connection    ", true), "\(show.shown)")
         // What is added is told of.
         _ = try stage.add("/3/3.iso", "--paused")
-        #expect(try has(list, "\n1 running, 1 waiting, 1 held", true), "\(list.shown)")
+        #expect(try has(list, "\n1 running, 1 waiting, 1 paused", true), "\(list.shown)")
         worker.signal(SIGKILL)
         _ = try worker.wait()
-        #expect(try has(list, "\n2 waiting, 1 held", false), "\(list.shown)")
+        #expect(try has(list, "\n2 waiting, 1 paused", false), "\(list.shown)")
         #expect(try has(show, "state         waiting for a slot", false), "\(show.shown)")
         let next = try stage.work("--keep-running")
-        #expect(try has(list, "\n1 running, 1 waiting, 1 held", true), "\(list.shown)")
-        #expect(try has(show, "state         being fetched", true), "\(show.shown)")
+        #expect(try has(list, "\n1 running, 1 waiting, 1 paused", true), "\(list.shown)")
+        #expect(try has(show, "state         running", true), "\(show.shown)")
         try stage.done("cancel", id)
         #expect(try has(show, "state         cancelled", true), "\(show.shown)")
         // Ctrl-C ends the one; the other ends when there is nothing to show any more.

@@ -16,20 +16,25 @@ struct QueueRuleCommandTests {
         let id = try stage.add("/1/a.iso")
         let worker = try stage.work()
         #expect(
-            try eventually { try stage.task(id)["paused"] as? String == "on a metered network" })
+            try eventually {
+                try stage.task(id)["pause_reason"] as? String == "on a metered network"
+            })
         #expect(try stage.task(id)["wanted"] as? String == "run")
         let list = try stage.done("list")
-        #expect(list.contains(" paused ") && list.contains("\npaused: on a metered network\n"))
+        #expect(
+            list.contains(" waiting ")
+                && list.contains("\nthe queue is paused: on a metered network\n"))
         let shown = try stage.done("show", id)
-        #expect(shown.contains("state         paused: on a metered network"), "\(shown)")
+        #expect(
+            shown.contains("state         waiting: the queue is paused: on a metered"), "\(shown)")
         #expect(stage.origin.requests.isEmpty)
         // Whoever changes a rule has it looked at anew.
         try stage.tool("busctl", "echo u 4")
         try stage.done("settings", "--rule", "metered=pause")
         let outcome = try worker.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("note: paused: on a metered network"))
-        #expect(outcome.errorOutput.contains("note: resuming"))
+        #expect(outcome.errorOutput.contains("note: the queue is paused: on a metered network"))
+        #expect(outcome.errorOutput.contains("note: the queue continues"))
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 

@@ -46,7 +46,7 @@ struct QueueSleepTests {
         #expect(eventually { log.count == 3 }, "\(log)")
         goesOn.withLock { $0 = true }
         #expect(eventually { log == [Self.begin, "end", Self.begin, "end"] }, "\(log)")
-        #expect(try stage.state(id) == "completed" && stage.state(held) == "waiting")
+        #expect(try stage.state(id) == "completed" && stage.state(held) == "paused")
         worker.signal(SIGTERM)
         #expect(try !worker.wait().errorOutput.contains("sleep"))
     }

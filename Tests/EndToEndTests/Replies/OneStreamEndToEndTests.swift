@@ -35,7 +35,7 @@ struct OneStreamEndToEndTests {
         },
         Server(
             testDescription: "until the connection closes", transfer: "one_stream_unknown_size",
-            says: "nothing proves that the file is whole"
+            says: "nothing shows that the file is complete"
         ) { request, reply in
             whole(request, &reply)
             reply.framing = .close
@@ -196,7 +196,7 @@ struct OneStreamEndToEndTests {
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("ranges_ignored").count == 1)
-        #expect(outcome.errorOutput.contains("fetching in one stream"))
+        #expect(outcome.errorOutput.contains("downloading in one stream"))
     }
 
     @Test(arguments: [1 << 20, 100_000, 64 << 10] as [Int64])

@@ -106,7 +106,7 @@ struct TrustEndToEndTests {
         }
     }
 
-    @Test(arguments: [("Negotiate", "`--negotiate`"), ("NTLM", "does not speak NTLM")])
+    @Test(arguments: [("Negotiate", "`--negotiate`"), ("NTLM", "does not support NTLM")])
     func theSchemeIsNamed(scheme: String, word: String) throws {
         let origin = try FaultOrigin { _ in
             .text(401).with { $0.set("WWW-Authenticate", scheme) }
