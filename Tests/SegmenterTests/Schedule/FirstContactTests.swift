@@ -11,7 +11,8 @@ import Testing
         return troubles.map { contact.step(after: $0, isGivenUp: isGivenUp, random: random) }
     }
 
-    private static let bounded = [0.75, 1.5].map { FirstContact.Decision.again(after: $0) } + [.giveUp]
+    private static let bounded =
+        [0.75, 1.5].map { FirstContact.Decision.again(after: $0) } + [.giveUp]
 
     @Test func givesUpAfterThreeImmediateFailures() {
         #expect(Self.steps([.passing, .passing, .passing]) == Self.bounded)
