@@ -899,7 +899,7 @@ _segget_list() {
     # Offer option value completions
     case "${prev}" in
     '--state')
-        __segget_add_completions -W 'waiting'$'\n''running'$'\n''verifying'$'\n''retrying'$'\n''waiting_for_network'$'\n''completed'$'\n''failed'$'\n''cancelled'$'\n''held'
+        __segget_add_completions -W 'waiting'$'\n''running'$'\n''retrying'$'\n''waiting_for_network'$'\n''verifying'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
         return
         ;;
     '--tag')
@@ -1474,7 +1474,7 @@ _segget_help() {
     repeating_options=()
     non_repeating_options=()
     __segget_offer_flags_options -1
-    COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options going-on files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
+    COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
 }
 
 # `segget OPTION` is short for `segget get OPTION`.
