@@ -1,27 +1,32 @@
 import Assembler
 
-/// Asks once more, after the last byte, whether the file is still the version that was fetched.
+/// Checks after the last byte whether the server still offers the version that was downloaded.
 ///
-/// A file that is written into in place while its last replies run shows that to no later request, unless
-/// one is made. It is asked while the data is synchronized, and waited for by whoever is about to give the
-/// file its name.
+/// If a file is modified in place while its last responses are in flight, only a later request
+/// shows the change. The check runs while the data is synchronized to the disk. The code that
+/// publishes the file waits for the result.
 final class EndCheck: Sendable {
-    /// Seconds that an answer may take.
+    /// The longest time, in seconds, to connect, and the longest time without a byte.
     static let patience = 3.0
 
     private struct State {
-        /// What the last answer contradicts.
+        /// The contradiction in the latest response; `nil` if there is none.
         var breach: ContractBreach?
         var isOver = false
     }
 
     private let monitor: Monitor<State>
     private let task: Task<Void, Never>
-    /// Seconds before it is asked again, where the answer is that it changed.
+    /// The seconds before each repeated request after a response that shows a change.
     private static let pauses = [0.5, 1]
 
-    /// Asks, and again where the answer is that it changed; `report` takes why that failed, if it
-    /// did.
+    /// Starts the check.
+    ///
+    /// If the response shows a change, the request is repeated.
+    ///
+    /// - Parameters:
+    ///   - ask: Makes one request.
+    ///   - report: Receives a notice if the last request failed.
     init(
         _ ask: @escaping @Sendable () async -> Result<ContractBreach?, TransferFailure>,
         report: @escaping @Sendable (DownloadNotice) -> Void
@@ -30,7 +35,7 @@ final class EndCheck: Sendable {
         self.monitor = monitor
         task = Task {
             var answer = await ask()
-            // Not for a reply or two is a whole file doubted.
+            // One or two responses are not enough to reject a complete file.
             for pause in Self.pauses {
                 guard case .success(let breach?) = answer else { break }
                 monitor.withLock { $0.breach = breach }
@@ -40,26 +45,27 @@ final class EndCheck: Sendable {
             let (end, isCancelled) = (answer, Task.isCancelled)
             if case .failure(let failure) = end, !isCancelled { report(.endUnchecked(failure)) }
             monitor.withLock { state in
-                // That there is no answer any more takes nothing back.
+                // If the last request fails, the result of the one before remains valid.
                 if case .success(let breach) = end { state.breach = breach }
                 state.isOver = true
             }
         }
     }
 
-    /// Waits for the answer, on a thread that may block, and says whether nothing contradicts.
+    /// Waits for the result, and returns whether the file is unchanged.
     ///
-    /// Without an answer in time, nothing does.
+    /// Call it on a thread that may block. After the timeout, the latest response decides; without
+    /// any response, the file counts as unchanged.
     func passes() -> Bool {
-        // Each request ends by itself within its patience, connecting aside.
+        // Each request may take `patience` to connect, and as long again until a byte arrives.
         let longest = 2 * Self.patience * Double(1 + Self.pauses.count)
         return monitor.wait(timeout: longest) { $0.isOver ? $0.breach == nil : nil }
             ?? (breach == nil)
     }
 
-    /// How the version that is offered now differs from the one that was fetched, if it does.
+    /// The difference between the offered version and the downloaded one; `nil` if there is none.
     var breach: ContractBreach? { monitor.withLock { $0.breach } }
 
-    /// Stops asking; nobody waits any more.
+    /// Cancels the check.
     func cancel() { task.cancel() }
 }

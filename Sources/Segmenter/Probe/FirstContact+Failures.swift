@@ -1,10 +1,10 @@
 extension FirstContact.Trouble {
-    /// What kind of failure it was.
+    /// Classifies the failure of a request.
     ///
     /// - Parameters:
-    ///   - failure: Why a request failed.
-    ///   - retryAfter: Seconds that the server asked to wait for; `nil` when it did not.
-    ///   - verdict: What the resolver says of the name that libcurl could not resolve.
+    ///   - failure: The reason why the request failed.
+    ///   - retryAfter: The seconds in the `Retry-After` of the response; `nil` if there is none.
+    ///   - verdict: The resolver's result for the name that libcurl could not resolve.
     init(_ failure: TransferFailure, retryAfter: Double?, verdict: NameVerdict = .noAnswer) {
         switch failure {
         case .status(let status):

@@ -1,30 +1,34 @@
 import Assembler
 
-/// `HEAD`, and where the server is far away a ranged `GET` at the same time, on a connection of its own:
-/// either may answer first.
+/// Sends `HEAD`, and to a distant server a ranged `GET` at the same time.
+///
+/// The `GET` has its own connection. Either response may arrive first.
 struct HeadBesideGet {
-    /// Seconds between two looks whether the connection of `HEAD` is made, how many there are, and how
-    /// many at most before it is under way.
+    /// The polling of the connection that `HEAD` opens.
     ///
-    /// The server is far away if it is not made then. Nearby, a second connection would gain nothing.
+    /// `interval` is the time between two checks, in seconds. If the connection is still not
+    /// established after `count` checks, the server is distant. `early` is the highest number of
+    /// checks before libcurl starts to connect. A second connection to a nearby server would save
+    /// no time.
     private static let looks = (interval: 0.0015, count: 3, early: 20)
-    /// Seconds after which `GET` may have been asked for.
+    /// The earliest time, in seconds after the start, at which `GET` is sent.
     private static let near = looks.interval * Double(looks.count)
-    /// Part of the time to the first answer that the other one is waited for, and at least so long,
-    /// in seconds.
+    /// The wait for the second response, as a fraction of the time to the first one.
+    ///
+    /// `least` is the shortest wait, in seconds.
     private static let grace = (part: 0.5, least: 0.1)
 
     typealias Answer = Result<Probe.Landing, DownloadError.Reason>
 
-    /// What became of one of the two.
+    /// The result of one of the two requests, or the end of the wait for the second one.
     private enum Event: Sendable {
         case head(Answer)
-        /// `nil`: it was not made.
+        /// The result of `GET`; `nil` if it was not sent.
         case get(Answer?)
         case late
     }
 
-    /// The answers to both; those that came in time.
+    /// The results of both requests, as far as they arrived in time.
     struct Answers: Sendable {
         var head: Answer?
         var get: Answer?
@@ -32,10 +36,10 @@ struct HeadBesideGet {
 
     let probe: Probe
 
-    /// Asks.
+    /// Sends the requests and returns their results.
     ///
-    /// - Parameter range: What `GET` asks for; `nil` for no `GET`.
-    /// - Returns: What was answered; a body that `GET` brings waits.
+    /// - Parameter range: The range that `GET` requests; `nil` to send `HEAD` only.
+    /// - Returns: The results. The transfer of a body that `GET` receives is paused.
     func ask(_ range: ByteRange?) async -> Answers {
         guard let range else { return Answers(head: await probe.landing(.head, nil)) }
         let started = monotonicSeconds()
@@ -45,7 +49,7 @@ struct HeadBesideGet {
             var (answers, isAsked, isOver) = (Answers(), true, false)
             for await event in group {
                 switch event {
-                // What comes too late counts as not asked for.
+                // A result that arrives too late is ignored, as if its request had not been sent.
                 case .get(let get) where !isOver: (answers.get, isAsked) = (get, get != nil)
                 case .head(let head) where !isOver: answers.head = head
                 case .late: isOver = true
@@ -69,10 +73,10 @@ struct HeadBesideGet {
         }
     }
 
-    /// Whether the connection of `HEAD` takes its time, and the server is not known to serve one only.
+    /// Returns whether `HEAD` connects slowly and a second request is within the server's limit.
     ///
-    /// Each look is in a later turn of the loop than the one before: a connection that was made in
-    /// between has been noticed, however busy the machine is.
+    /// Each check runs in a later iteration of the loop than the previous one. The loop therefore
+    /// knows of a connection that was established in between, even on a busy machine.
     private func isFarAway() async -> Bool {
         var (looks, early) = (0, 0)
         while looks < Self.looks.count, early < Self.looks.early {
@@ -81,7 +85,7 @@ struct HeadBesideGet {
             switch await isConnecting() {
             case true?: looks += 1
             case false?: return false
-            // `HEAD` has not gone out, on a machine that is busy, or is over.
+            // Either a busy machine has not started `HEAD` yet, or `HEAD` has ended.
             case nil: if looks > 0 { return false } else { early += 1 }
             }
         }
@@ -97,7 +101,7 @@ struct HeadBesideGet {
 }
 
 extension Result where Success == Probe.Landing {
-    /// Whether a server has answered.
+    /// Whether the server has sent a response.
     fileprivate var hasReply: Bool {
         if case .success(let landing) = self { landing.exchange.reply != nil } else { false }
     }

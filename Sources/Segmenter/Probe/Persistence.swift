@@ -1,47 +1,48 @@
 import Assembler
 
-/// Waits out trouble that may pass, from one attempt to ask a question to the next, and says when it is
-/// enough.
+/// Decides whether to repeat a failed request of the probe, and waits before each attempt.
 ///
-/// Which failures count as attempts is decided here: not those that were over the server's limit,
-/// and of the first question those neither that another address may mend, nor a 403 that may be a
-/// limit. A file that nothing has come of gives up its slot after three tries; whatever turns it away beside
-/// others counts from then on, unless the server is known to serve no more at a time.
+/// Failures of requests over the server's limit do not count as attempts. For the first request,
+/// two more kinds do not count: failures while other addresses of the host are untried, and a 403
+/// that may signal a limit.
+///
+/// A file of which no byte has arrived gives up its slot after three refusals. From then on,
+/// refusals beside other requests count as attempts, unless the server is known to be at its limit.
 struct Persistence {
-    /// What is asked.
+    /// The purpose of a request.
     enum Question {
-        /// What the file is, of a host that may not be there, the first time.
+        /// The first request for the facts about a file, from a host that may not exist.
         ///
-        /// `isStated`: whether `HEAD` was answered with 200 just before.
+        /// `isMute` is whether the host has already failed to respond to `HEAD`, `isStated` whether
+        /// it has just responded to `HEAD` with 200.
         case first(Probe.Beginning?, isMute: Bool, isStated: Bool = false)
-        /// Something of a file that is known.
+        /// A request about a file whose facts are known.
         case later
     }
 
-    /// Tries after which a file gives up its slot.
+    /// The number of refusals after which a file gives up its slot.
     private static let patience = 3
-    /// The longest wait, in seconds, for which it keeps the slot.
+    /// The longest `Retry-After`, in seconds, during which a file keeps its slot.
     private static let longestWait = 5.0
 
     private let probe: Probe
-    /// Whether it is the first question, and what bounds it; that is `nil` from when on the host need
-    /// not prove that it is there.
     private let isFirst: Bool
+    /// The bounds on the attempts at a host that has served nothing yet; `nil` if none apply.
     private var beginning: Probe.Beginning?
-    /// Failures, and those of them that count as attempts.
     private var failures = 0
+    /// The number of failures that count as attempts.
     private var attempts = 0
-    /// Tries that ended at once: with a status, or without a connection.
+    /// The number of requests that were refused, with a status code or without a connection.
     private var refused = 0
-    /// Failures in a row that look as if the network was away.
+    /// The number of failures in a row that look like a loss of the network.
     private var losses = 0
-    /// How many times in a row it was answered 403.
+    /// The number of responses with 403 in a row.
     private var refusals = 0
-    /// Whether `HEAD` was answered with 200 just before, and 403 has not been waited out since.
+    /// Whether the host has just responded to `HEAD` with 200, and no 403 has been retried since.
     private var isStated = false
-    /// Failures of earlier questions to the same host.
+    /// The number of earlier requests to the same host that failed.
     private let earlier: Int
-    /// Whether an attempt has ended without a reply: perhaps it is HTTP/2 that does not work there.
+    /// Whether an attempt has ended without a response, perhaps because HTTP/2 does not work.
     private(set) var isBroken = false
 
     init(_ question: Question, _ probe: Probe) {
@@ -59,10 +60,10 @@ struct Persistence {
         }
     }
 
-    /// How many attempts have failed: each time another address is asked.
+    /// The number of failures so far; it selects the address of the next request.
     var turn: Int { failures + earlier }
 
-    /// Notes that a host has served what it may have refused before.
+    /// Records that a host has served a file, which it may have refused before.
     func served(_ url: WebURL) {
         guard refusals > 0 else { return }
         probe.loop.perform { $0.servers.forbidding[url.origin, default: .init()].served() }
@@ -71,9 +72,9 @@ struct Persistence {
     /// Waits for the next attempt.
     ///
     /// - Parameters:
-    ///   - landing: Where the last one has led.
-    ///   - known: Why it failed, where the exchange does not say.
-    /// - Throws: What no retry can mend, or the failure when there were enough.
+    ///   - landing: The result of the last attempt.
+    ///   - known: The reason for its failure, if the exchange does not contain it.
+    /// - Throws: A permanent error, or the failure if no attempt remains.
     mutating func wait(
         after landing: Probe.Landing, _ known: TransferFailure?
     ) async throws(DownloadError.Reason) {
@@ -86,7 +87,7 @@ struct Persistence {
         if probe.endsWithoutRoute, losses > 1, await !probe.hasRoute() {
             throw .transfer(failure, attempts: losses)
         }
-        // An address that fails is no attempt that counts, nor to be waited for, before all have.
+        // Until every address has failed, a failure does not count, and no backoff follows.
         let isLast = isFirst ? await probe.addresses(of: url).count <= turn : true
         let others = await probe.others(at: url)
         let isSurplus =
@@ -110,7 +111,7 @@ struct Persistence {
         try await pause(step, isLast ? exchange.reply?.retryAfter : nil, failure, at: url)
     }
 
-    /// Waits, without a slot where the file has had it for long enough.
+    /// Waits before the next attempt, and gives up the slot first if that is due.
     private func pause(
         _ step: FirstContact.Decision, _ retryAfter: Double?, _ failure: TransferFailure,
         at url: WebURL
@@ -119,7 +120,7 @@ struct Persistence {
         if case .again(let wait) = step {
             delay = wait
         } else {
-            // What may be a limit is not asked for too soon.
+            // If a 403 may signal a limit, wait for at least half of the longest delay.
             delay = try probe.delay(
                 failures, retryAfter, random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
         }
@@ -138,9 +139,9 @@ struct Persistence {
         }
     }
 
-    // MARK: A host that may not be there
+    // MARK: A host that may not exist
 
-    /// What comes after a request that failed.
+    /// Returns the step that follows a failed request.
     private mutating func step(
         after failure: TransferFailure, _ exchange: Exchange, at url: WebURL, areOthersServed: Bool
     ) async -> FirstContact.Decision {
@@ -150,7 +151,7 @@ struct Persistence {
             let isGivenUp = $0.servers.contacts.isGivenUp(origin, now: monotonicSeconds())
             return ($0.hasServed(origin), isGivenUp)
         }
-        // Where others are served the host is there, and it is the file that is in trouble.
+        // If the host serves other files, an error status concerns this file only: the bounds apply.
         guard !known.hasServed || areOthersServed && failure.isStatus else { return .asEver }
         guard !(await begun.isContinued()) else {
             beginning = nil
@@ -173,10 +174,12 @@ struct Persistence {
 
     // MARK: A 403 that may be a limit
 
-    /// Why an exchange failed, when trying again may help: a 403 to the first question, beside requests
-    /// that are served, may say that they are over its limit.
+    /// Returns the reason why an exchange failed, if a retry may help.
     ///
-    /// - Throws: What no retry can mend.
+    /// A 403 in response to the first request, while the server serves others, may mean that the
+    /// request was over the server's limit.
+    ///
+    /// - Throws: A permanent error.
     private mutating func failure(
         of exchange: Exchange, at url: WebURL
     ) async throws(DownloadError.Reason) -> TransferFailure {
@@ -189,7 +192,7 @@ struct Persistence {
         refusals += 1
         if await mayPass(exchange.isBeside, at: url.origin) { return .status(403) }
         if isStated {
-            // A server that counts requests may have counted that.
+            // A server that limits the rate of requests may have counted the `HEAD`.
             isStated = false
             await space(url.origin)
             return .status(403)
@@ -201,16 +204,16 @@ struct Persistence {
         return .status(403)
     }
 
-    /// Has a server be asked less often, and waits until that is known.
+    /// Increases the time between requests to a server, and returns once that is in effect.
     private func space(_ origin: String) async {
         await probe.loop.ask(otherwise: ()) { worker in
             worker.servers.quotas[origin, default: .init()].refused(asked: monotonicSeconds())
         }
     }
 
-    /// Has a server rest once more that was to be left alone, and has served nothing since.
+    /// Starts another pause for a server that has served nothing since its last pause.
     ///
-    /// - Returns: For how long; `nil` where it has not been left alone, or no more.
+    /// - Returns: The length of the pause; `nil` if there was none before, or if no more follow.
     private func rest(at url: WebURL) async -> Duration? {
         let rest = await probe.loop.ask(otherwise: Double?.none) { [origin = url.origin] worker in
             guard (worker.servers.quotas[origin]?.rests ?? 0) > 0,
@@ -225,7 +228,7 @@ struct Persistence {
 
     private func mayPass(_ isBeside: Bool, at origin: String) async -> Bool {
         await probe.loop.ask(otherwise: false) { [refusals] worker in
-            // Those that wait to be fetched in segments hold a place, too.
+            // Paused responses of files that will be downloaded in segments count as active, too.
             let isBeside = isBeside || worker.serves(origin)
             let servers = worker.servers
             let isLimited = servers.limits[origin]?.limit != nil

@@ -1,38 +1,40 @@
 import Assembler
 
-// One small request, to learn whether the network leads to the server again.
+// The canary: one small request that checks whether the network reaches the server again.
 extension Probe {
-    /// Most seconds that it may take to connect, and to wait for the answer.
+    /// The longest time, in seconds, to connect, and the longest time to wait for the response.
     private static let canaryPatience = 10.0
 
-    /// What a canary has met.
+    /// The result of a canary.
     enum CanaryEnd: Sendable, Hashable {
-        /// The server: the network is back, whatever it answers.
+        /// The server responded, with any status code: the network works.
         case back
-        /// Somebody else, who answers in its place: a login page, perhaps.
+        /// Another host responded in place of the server, for example with a login page.
         case occupied
-        /// A host that refuses the connection, or breaks it off: the server, or a portal.
+        /// The server or a captive portal refused or closed the connection.
         case refused
-        /// Nobody.
+        /// No host responded.
         case nothing
     }
 
-    /// What a canary's reply is held against.
+    /// The known facts with which the response to a canary is compared.
     struct Known: Sendable, Hashable {
-        /// The version that is being fetched.
+        /// The version that is being downloaded.
         var identity = RemoteIdentity(size: nil)
-        /// Whether the server has served ranges of it.
+        /// Whether the server has served ranges of the file.
         var hasRanges = false
-        /// Whether it is a page in HTML itself.
+        /// Whether the file itself is an HTML page.
         var isPage = false
-        /// Whether its body is decoded.
+        /// Whether libcurl decodes the body.
         var isDecoded = false
     }
 
-    /// Asks for the first byte, once, on a connection of its own.
+    /// Requests the first byte once, on a new connection.
     ///
-    /// - Parameter known: What is known of the file; `nil` when nothing is.
-    /// - Returns: What it has met; `nothing` when the task was cancelled.
+    /// If every request may count as a download (``asksOnce``), it only connects.
+    ///
+    /// - Parameter known: The known facts about the file; `nil` if there are none.
+    /// - Returns: The result; `nothing` if the task was cancelled.
     func canary(_ known: Known?) async -> CanaryEnd {
         var bound = connecting
         bound.bound(by: Self.canaryPatience)
@@ -48,14 +50,14 @@ extension Probe {
         } catch {
             return switch error {
             case .cancelled, .access(.unusable(.interface)): .nothing
-            // Nobody leads a file there.
+            // No download redirects there, but a login page may.
             case .unsafeRedirect, .tooManyRedirects: isProven ? .back : .occupied
             default: .back
             }
         }
     }
 
-    /// Makes a connection and sends nothing: a request might count as a download.
+    /// Connects without sending a request, which might count as a download.
     private func connects(_ bound: TransferRequest.Connecting) async -> CanaryEnd {
         var request = TransferRequest(url: url, connecting: bound)
         request.wantsFreshConnection = true
@@ -64,13 +66,13 @@ extension Probe {
         return exchange.end == .complete ? .back : Self.verdict(nil, exchange.end, nil)
     }
 
-    /// Whether nobody but the server can answer: it has to show a certificate.
+    /// Whether the server has to present a valid certificate, so that no other host can respond.
     private var isProven: Bool { url.isSecure && !connecting.access.isInsecure }
 
-    /// Judges how a canary has ended.
+    /// Returns the result of a canary from its response.
     ///
-    /// Whoever answers with an error is the server, or will not do for longer: the ordinary rules are for
-    /// that. Who answers as if all were well, with something else than the file, is not.
+    /// An error status counts as the server's: the usual rules for failures apply to it. A success
+    /// status with content other than the file means that another host has responded.
     static func verdict(
         _ reply: Reply?, _ end: TransferEnd?, _ known: Known?
     ) -> CanaryEnd {
@@ -93,7 +95,7 @@ extension Probe {
             isDecoded: known.isDecoded)
         switch check.verdict(on: reply) {
         case .accept, .breach(.wholeFileForRange):
-            // What states nothing agrees with everything.
+            // Without validators, any response matches.
             let isStated = known.identity.etag != nil || known.identity.lastModified != nil
             return isPage && reply.status == 200 && !isStated ? .occupied : .back
         case .status: return .back
@@ -106,7 +108,7 @@ extension Probe {
 }
 
 extension Probe.Known {
-    /// What a server has said of the file.
+    /// Creates the known facts from the result of a probe.
     init(_ file: RemoteFile) {
         self.init(
             identity: file.identity, hasRanges: file.transfer == .segments,
@@ -115,6 +117,6 @@ extension Probe.Known {
 }
 
 extension Reply {
-    /// Whether the body is a page for people.
+    /// Whether the body is an HTML page.
     fileprivate var isPage: Bool { isHTML(self["content-type"]) }
 }
