@@ -151,7 +151,7 @@ struct Persistence {
             let isGivenUp = $0.servers.contacts.isGivenUp(origin, now: monotonicSeconds())
             return ($0.hasServed(origin), isGivenUp)
         }
-        // If the host serves other files, an error status concerns this file only: the bounds apply.
+        // If the host serves other files, an error status concerns this file only.
         guard !known.hasServed || areOthersServed && failure.isStatus else { return .asEver }
         guard !(await begun.isContinued()) else {
             beginning = nil

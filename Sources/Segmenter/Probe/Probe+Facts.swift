@@ -1,14 +1,14 @@
 import Assembler
 
-// What the answers say of the file.
+// Facts about the file that the responses state.
 extension Probe {
-    /// The version of the file, as the reply to a request for all of it states it.
+    /// Returns the version of the file that a response states.
     ///
     /// - Parameters:
-    ///   - reply: The reply.
-    ///   - here: Whose it is.
-    ///   - part: The part of the file that it brings; `nil` for the whole file.
-    /// - Returns: The version.
+    ///   - reply: The response.
+    ///   - here: The URL that sent the response.
+    ///   - part: The part of the file that the response contains; `nil` for the whole file.
+    /// - Returns: The version, without validators that are known to be shared between versions.
     func identity(
         by reply: Reply, at here: WebURL, part: ContentRange? = nil
     ) -> RemoteIdentity {
@@ -21,7 +21,7 @@ extension Probe {
         return identity
     }
 
-    /// What is done with the coding of a body; `nil` when it is not encoded.
+    /// Returns the treatment of a body's content coding; `nil` if the body is not encoded.
     func coding(of reply: Reply, at here: WebURL) -> ContentCoding? {
         guard let coding = reply.coding else { return nil }
         let suggested = FileName.suggested(disposition: reply["content-disposition"], url: here)
@@ -30,15 +30,16 @@ extension Probe {
             type: reply["content-type"], decodable: curlCodings)
     }
 
-    /// The facts that a reply states.
+    /// Returns the facts that a response states.
     ///
     /// - Parameters:
-    ///   - landing: Where the request led.
-    ///   - reply: What it was answered.
-    ///   - method: How it was asked.
-    ///   - part: The part of the file that it brings; `nil` for the whole file.
-    ///   - isDecoded: Whether its body is decoded: what it states is of other bytes then.
-    /// - Returns: The facts, with what waits of the body.
+    ///   - landing: The end of the redirects.
+    ///   - reply: The response that arrived there.
+    ///   - method: The method of the request.
+    ///   - part: The part of the file that the response contains; `nil` for the whole file.
+    ///   - isDecoded: Whether libcurl decodes the body. The size, validators and digests are then
+    ///     those of the encoded bytes.
+    /// - Returns: The facts, with the paused body if there is one.
     func finding(
         _ landing: Landing, _ reply: Reply, by method: RequestMethod,
         part: ContentRange? = nil, isDecoded: Bool = false
@@ -69,14 +70,14 @@ extension Probe {
             modified: reply["last-modified"].flatMap { secondsSince1970(httpDate: $0) })
     }
 
-    /// What a reply to `GET` says, when its body can be kept.
+    /// Returns the facts that a response to `GET` states, if its body is usable.
     ///
-    /// - Throws: Why it cannot, or may be no more than a part.
+    /// - Throws: The reason why the body is not usable, for example because it may be only a part.
     func accept(
         _ landing: Landing, _ reply: Reply, _ asking: inout Asking
     ) throws(ContractBreach) -> Finding {
         var landing = landing
-        // Whoever still holds the answer does not hold what waits of it.
+        // The caller's copy of the landing then no longer owns the paused body.
         landing.exchange.paused = landing.exchange.paused?.handOn()
         if let coding = coding(of: reply, at: landing.url), coding != .saved {
             guard coding == .decoded, asking.isDecoded, reply.status == 200 else {
@@ -101,17 +102,17 @@ extension Probe {
         return finding
     }
 
-    /// What both say together.
+    /// Returns the combined facts of the responses to `HEAD` and `GET`.
     ///
-    /// `GET` decides, as `HEAD` is a hint: what only `HEAD` states, such as digests, counts where
-    /// both state the same version.
+    /// `HEAD` is only a hint, so `GET` takes precedence. Facts that only `HEAD` states, for example
+    /// digests, are used if both responses state the same version.
     ///
     /// - Parameters:
-    ///   - head: What `HEAD` said.
-    ///   - first: The answer to `GET`, if there is one.
-    ///   - asked: What `GET` asked for.
-    /// - Returns: The facts, with the body of `GET` where it can be used; `nil` when `GET` makes the file
-    ///   shorter than `HEAD` said.
+    ///   - head: The facts of the response to `HEAD`.
+    ///   - first: The response to `GET`, if there is one.
+    ///   - asked: The range that `GET` requested.
+    /// - Returns: The facts, with the body of `GET` if it is usable; `nil` if the file is shorter
+    ///   according to `GET` than according to `HEAD`.
     func agreed(_ head: Finding, _ first: Landing?, asked: ByteRange?) -> Finding? {
         guard let first, let reply = first.exchange.reply else { return head }
         var asking = Asking(range: asked, said: head.file.identity)
@@ -137,7 +138,7 @@ extension Probe {
             return finding
         }
         guard asked != Self.firstByte else {
-            // It was asked for its name alone.
+            // This `GET` had only the purpose to learn the name.
             var head = head
             if finding.isNamed { head.take(nameOf: finding) }
             return head
@@ -150,7 +151,7 @@ extension Probe {
 }
 
 extension Probe.Finding {
-    /// Takes the name that another reply suggested.
+    /// Adopts the name that another response suggested.
     fileprivate mutating func take(nameOf other: Self) {
         file.suggestedName = other.file.suggestedName
         isNamed = true
@@ -158,14 +159,14 @@ extension Probe.Finding {
 }
 
 extension Probe.Asking {
-    /// Holds what `GET` says against what `HEAD` has said, and adds what only that states.
+    /// Compares the facts of `GET` with those of `HEAD`, and adds those that only `HEAD` states.
     ///
-    /// - Throws: `otherSize`, when a reply to a range makes the file shorter than `HEAD` said of the same
-    ///   version: a request without a range is to say the same first.
+    /// - Throws: `otherSize` if the response to a range request states a smaller size than `HEAD`
+    ///   did for the same version. A request without a range has to confirm that size first.
     fileprivate mutating func compare(_ finding: inout Probe.Finding) throws(ContractBreach) {
         let got = finding.file.identity
         if range == nil, got == shortened {
-            // So it was `HEAD` that lied, and ranges are served.
+            // The size that `HEAD` stated is wrong, and the server does serve ranges.
             finding.file.acceptsRanges = true
         }
         guard let said else { return }

@@ -1,30 +1,30 @@
 import Assembler
 
-// The questions that are asked, and how often.
+// The requests of the probe, and their repetition.
 extension Probe {
-    /// Replies that must agree before a file that has changed is fetched in segments again.
+    /// The number of equal responses that permit segments again after the file has changed.
     private static let consistencyChecks = 4
-    /// Replies of another date in a row after which a sample is given up.
+    /// The number of responses in a row with another date after which a sample counts as failed.
     private static let mostMisses = 8
-    /// Seconds without a word after which `HEAD` is not waited for any more: some servers never answer it.
+    /// The seconds without a byte after which `HEAD` fails: some servers never respond to it.
     private static let headPatience = 5.0
 
-    /// What became of one attempt to have a question answered.
+    /// The result of one attempt.
     enum Attempt<Value> {
         case answered(Value)
-        /// It is asked otherwise, at once; that counts for nothing.
+        /// Send another request immediately; this attempt does not count.
         case again
-        /// It has failed, and why, where the exchange does not say.
+        /// The attempt failed; the second value is the reason, if the exchange does not contain it.
         case failed(Landing, TransferFailure? = nil)
     }
 
-    /// Asks until there is an answer; trouble that may pass is waited out.
+    /// Repeats a request until it succeeds, with waits after temporary failures.
     ///
     /// - Parameters:
-    ///   - question: What is asked, as far as patience goes.
-    ///   - attempt: Asks once.
-    /// - Returns: The answer.
-    /// - Throws: What `attempt` throws; the failure when there were enough.
+    ///   - question: The purpose of the request, which determines the number of attempts.
+    ///   - attempt: Sends the request once.
+    /// - Returns: The value that `attempt` returned.
+    /// - Throws: The error that `attempt` threw, or the failure if no attempt remains.
     func persist<Value>(
         with question: Persistence.Question,
         _ attempt: (Persistence) async throws(DownloadError.Reason) -> Attempt<Value>
@@ -40,29 +40,30 @@ extension Probe {
         }
     }
 
-    /// What `GET` asks, and what is known before.
+    /// The parameters of a `GET`, and the facts that are known before it.
     struct Asking {
-        /// The bytes that it asks for, from the first on; `nil` for the whole file.
+        /// The requested bytes, from the first byte on; `nil` for the whole file.
         var range: ByteRange?
-        /// A strong validator for `If-Range`, where the range is the rest of a file.
+        /// A strong validator for `If-Range`, if the range is the remainder of a file.
         var ifRange: String?
-        /// An answer that has come.
+        /// A response that has already arrived.
         var first: Landing?
-        /// Whether nothing has come from the server so far.
+        /// Whether the server has sent nothing yet.
         var isMute = false
-        /// What `HEAD` said of the file, and the status that it was answered with.
+        /// The version that the response to `HEAD` stated.
         var said: RemoteIdentity?
+        /// The status code of the response to `HEAD`.
         var headStatus: Int?
-        /// Whether the body is to be decoded.
+        /// Whether libcurl is to decode the body.
         var isDecoded = false
-        /// The range that was left out, because of which a request may have been refused.
+        /// The range that was removed because the server may have refused the request for it.
         var refused: ByteRange?
-        /// What a part stated of a file that is shorter than `HEAD` said.
+        /// The version that a partial response stated, with a smaller size than `HEAD` stated.
         var shortened: RemoteIdentity?
 
-        /// Leaves the range out, once: a request without one shows whether it was to blame.
+        /// Removes the range once, to find out whether it caused the refusal.
         ///
-        /// - Returns: Whether another request is worth it.
+        /// - Returns: Whether another request may help.
         mutating func leavesRangeOut(because status: Int) -> Bool {
             guard let range, refused == nil, Self.mayRefuseRanges.contains(status),
                 status != headStatus
@@ -71,12 +72,12 @@ extension Probe {
             return true
         }
 
-        /// What servers answer to a range that they do not like.
+        /// The status codes with which servers refuse range requests.
         static let mayRefuseRanges: Set = [400, 403, 404, 405, 500, 501]
 
-        /// What to ask after a reply whose body cannot be used.
+        /// Adapts the request after a response whose body is not usable.
         ///
-        /// - Throws: The breach, when nothing is left to be asked.
+        /// - Throws: The breach, if no other request may help.
         mutating func goOn(
             after breach: ContractBreach, _ coding: ContentCoding?
         ) throws(DownloadError.Reason) {
@@ -90,7 +91,7 @@ extension Probe {
         }
     }
 
-    /// Asks with `GET`, again and again where that may help.
+    /// Sends `GET`, and repeats it while that may help.
     func get(_ asking: Asking) async throws(DownloadError.Reason) -> Finding {
         var (asking, answered) = (asking, answered)
         let isStated = asking.said != nil || asking.headStatus == 200
@@ -121,7 +122,7 @@ extension Probe {
                     return .again
                 }
             case 416? where asking.range != nil:
-                // An empty file has no range.
+                // No range of an empty file can be satisfied (RFC 9110 §14.1.2).
                 asking.range = nil
                 return .again
             case let status? where !asksOnce && asking.leavesRangeOut(because: status):
@@ -133,8 +134,9 @@ extension Probe {
         }
     }
 
-    /// Resolves the original URL again, because the effective one was refused, and checks that the
-    /// file is still the one of `identity`.
+    /// Follows the redirects of the original URL again, and checks the version of the file.
+    ///
+    /// This is necessary after the server has refused the effective URL.
     func resolveAgain(
         _ identity: RemoteIdentity, by method: RequestMethod = .get, fresh: Bool = false
     ) async -> Resolution {
@@ -145,7 +147,7 @@ extension Probe {
                 (before) async throws(DownloadError.Reason) -> Attempt<Resolution> in
                 var landing = try await follow(
                     method, range: asked, fresh: fresh, turn: before.turn)
-                // The head is enough.
+                // Only the head is used; this cancels the transfer of the body.
                 landing.exchange.paused = nil
                 switch landing.exchange.reply.map(check.verdict) {
                 case .accept?: return .answered(.same(landing.url))
@@ -160,8 +162,9 @@ extension Probe {
         }
     }
 
-    /// Whether several replies in a row, each on a connection of its own, state the same version:
-    /// servers behind one address may disagree.
+    /// Returns whether several responses in a row, each on a new connection, state one version.
+    ///
+    /// Servers behind one address may disagree.
     func isConsistent(_ identity: RemoteIdentity) async -> Bool {
         for _ in 0..<Self.consistencyChecks {
             if case .changed = await resolveAgain(identity, fresh: true) { return false }
@@ -169,16 +172,15 @@ extension Probe {
         return true
     }
 
-    /// Has the server send bytes again, and keeps their checksum only.
+    /// Downloads bytes again, and keeps only their checksum.
     ///
     /// - Parameters:
-    ///   - asked: Which bytes.
-    ///   - identity: The version that they are of.
-    ///   - vouchedDates: Dates with which the same strong tag came, and a sample was the same.
-    ///   - least: How many are enough, where fewer were not asked for.
-    /// - Returns: What came, from the first byte that was asked for on; `nil` when the reply is of another
-    ///   version.
-    /// - Throws: Why the bytes cannot be had.
+    ///   - asked: The requested bytes.
+    ///   - identity: The version to which the bytes belong.
+    ///   - vouchedDates: Dates that arrived with the same strong ETag, with an equal sample.
+    ///   - least: The number of bytes that suffice, if `asked` is longer.
+    /// - Returns: The extent from the first requested byte on; `nil` if the version is another.
+    /// - Throws: The reason why the bytes cannot be downloaded.
     func sample(
         _ asked: ByteRange, of identity: RemoteIdentity, vouchedDates: Set<String>, least: Int64
     ) async throws(DownloadError.Reason) -> Extent? {
@@ -204,7 +206,7 @@ extension Probe {
                 return .failed(landing, .breach(.otherRange(asked: asked, got: range)))
             case .breach(let breach)?
             where breach.isDoubt(of: identity) && misses < Self.mostMisses:
-                // One of several servers, which differ in the date: another one is to answer.
+                // Servers behind one address may state different dates: try another connection.
                 misses += 1
                 return .again
             case .breach(let breach)?:
@@ -215,9 +217,9 @@ extension Probe {
         }
     }
 
-    /// Asks where the file came from, once, whether it is still the version of `finding`.
+    /// Requests the effective URL once, and checks that it still offers the version of `finding`.
     ///
-    /// - Returns: How it differs, if it does; or why there is no answer.
+    /// - Returns: The difference, `nil` if there is none; or the reason why the request failed.
     func recheck(
         _ finding: Finding, vouchedDates: Set<String>
     ) async -> Result<ContractBreach?, TransferFailure> {
@@ -235,7 +237,7 @@ extension Probe {
             vouchedDates: vouchedDates)
         switch exchange.reply.map(check.verdict) {
         case .accept?: return .success(nil)
-        // Where no ranges are served it comes whole: its validators are the same.
+        // A server without ranges sends the whole file. Its validators have been compared.
         case .breach(.wholeFileForRange)?: return .success(nil)
         case .breach(let breach)?:
             return breach.isAnotherVersion ? .success(breach) : .failure(.breach(breach))
@@ -248,7 +250,7 @@ extension Probe {
 
     // MARK: One attempt
 
-    /// Follows redirects until a response is none, judging each hop; see `RedirectChain`.
+    /// Sends a request and follows redirects; see `RedirectChain`.
     func follow(
         _ method: RequestMethod, range: ByteRange?, ifRange: String? = nil, fresh: Bool = false,
         conditions: [String] = [], isBroken: Bool = false, isDecoded: Bool = false, turn: Int = 0,
@@ -258,13 +260,13 @@ extension Probe {
             loop: loop, connecting: connecting, report: report, method: method, range: range,
             ifRange: ifRange, conditions: conditions, isFresh: fresh, isBroken: isBroken,
             isDecoded: isDecoded,
-            // What is decoded may be of any length.
+            // A decoded body may have any length.
             isCollected: collects && method == .get && !isDecoded, spreads: spreads, turn: turn,
             answered: answered, patience: patience)
         return try await chain.follow(from: url)
     }
 
-    /// Asks once, following redirects.
+    /// Sends a request once, with a short timeout for `HEAD`, and follows redirects.
     func landing(
         _ method: RequestMethod, _ range: ByteRange?
     ) async -> Result<Landing, DownloadError.Reason> {
@@ -276,22 +278,22 @@ extension Probe {
         }
     }
 
-    /// The addresses of a host that are asked in turn; none where connections are not spread.
+    /// Returns the addresses among which requests rotate; none if connections are not spread.
     func addresses(of url: WebURL) async -> [String] {
         spreads ? await loop.spreadAddresses(of: url) : []
     }
 
     // MARK: Failures
 
-    /// The other files of the session, as one server sees them at this moment.
+    /// The requests of the session's other files at one server, at this moment.
     struct Others: Sendable {
-        /// Whether any of them is being served.
+        /// Whether the server is serving any of them.
         var areServed = false
-        /// Whether they have all that the server is known to serve at a time.
+        /// Whether they use up the number of requests that the server is known to serve at a time.
         var areAtLimit = false
     }
 
-    /// What the other files of the session have under way at a server.
+    /// Returns the state of the session's other requests at a server.
     func others(at url: WebURL) async -> Others {
         await loop.ask(otherwise: Others()) { [origin = url.origin] worker in
             let load = worker.servers.load(of: origin, now: monotonicSeconds())
@@ -303,9 +305,10 @@ extension Probe {
         }
     }
 
-    /// Whether a request that failed may have been over the server's limit: other files of the
-    /// session are being served by the same server at this moment, so that it is no attempt that
-    /// counts.
+    /// Returns whether a failed request may have been over the server's limit.
+    ///
+    /// This is possible if the server is serving other files of the session at this moment. The
+    /// request then does not count as an attempt.
     func isOverLimit(
         _ failure: TransferFailure, at url: WebURL, hadReply: Bool = false
     ) async -> Bool {
@@ -313,7 +316,7 @@ extension Probe {
         return await others(at: url).areServed
     }
 
-    /// Why a reply refused access.
+    /// Returns the error for a response that refuses access.
     static func loginFailure(_ reply: Reply) -> DownloadError.Reason {
         guard reply.status == 401, let schemes = reply.unusableSchemes else {
             return refusal(reply.status)
@@ -321,9 +324,9 @@ extension Probe {
         return .unusableScheme(schemes)
     }
 
-    /// Why an exchange failed, when trying again may help.
+    /// Returns the reason why an exchange failed, if a retry may help.
     ///
-    /// - Throws: What no retry can mend.
+    /// - Throws: A permanent error.
     static func failure(of exchange: Exchange) throws(DownloadError.Reason)
         -> TransferFailure
     {
@@ -351,7 +354,7 @@ extension Probe {
         }
     }
 
-    /// Waits before the next attempt; `random`, in 0...1, is the share of the longest delay.
+    /// Waits before the next attempt; `random` is the fraction of the longest delay, in 0...1.
     func pause(
         _ failures: Int, _ retryAfter: Double?, _ failure: TransferFailure,
         random: Double = .random(in: 0..<1)
@@ -360,9 +363,9 @@ extension Probe {
             failures, delay: try delay(failures, retryAfter, random: random), failure)
     }
 
-    /// How long to wait before the next attempt, in seconds; `random` as for `pause`.
+    /// Returns the delay before the next attempt, in seconds; `random` is the same as in `pause`.
     ///
-    /// - Throws: That the server asks to wait for longer than anybody does.
+    /// - Throws: `retryAfterTooLong` if `Retry-After` exceeds the longest allowed wait.
     func delay(
         _ failures: Int, _ retryAfter: Double?, random: Double
     ) throws(DownloadError.Reason) -> Double {
@@ -372,7 +375,7 @@ extension Probe {
         return policy.delay(failures: failures, retryAfter: retryAfter, random: random)
     }
 
-    /// Waits for so many seconds before the next attempt.
+    /// Reports the retry and waits for `delay` seconds before the next attempt.
     func pause(
         _ failures: Int, delay: Double, _ failure: TransferFailure
     ) async throws(DownloadError.Reason) {
@@ -384,7 +387,7 @@ extension Probe {
         }
     }
 
-    /// Reports that another attempt comes after so many seconds.
+    /// Reports that another attempt follows after `delay` seconds.
     func reportRetry(_ failures: Int, delay: Double, _ failure: TransferFailure) {
         report(
             .retrying(

@@ -1,8 +1,7 @@
 extension Probe {
-    /// Whether this machine is in a network that leads to the server, or to the proxy that is asked for it, as far
-    /// as the kernel knows.
+    /// Returns whether the kernel has a route to the server, or to the proxy for its URL.
     ///
-    /// Where a proxy may be used or not, a way to either counts.
+    /// If it is uncertain whether a request uses the proxy, a route to either of them is enough.
     func hasRoute() async -> Bool {
         let access = connecting.permitted(for: url).access
         let proxy = connecting.proxy(for: url)

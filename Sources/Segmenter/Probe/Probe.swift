@@ -1,24 +1,26 @@
-// Probe: what a URL offers, and whether it still does at the end. It knows how a URL is asked and
-// what the answers say of the file; it never knows where its bytes are kept, nor how many
-// connections fetch them.
+// Probe: finds out what a URL offers, and checks later that it still offers the same. This
+// folder makes the requests and reads facts about the file from the responses. It does not know
+// where the bytes are stored, nor how many connections download them.
 
 import Assembler
 
-/// Finds out what a URL offers: redirects hop by hop, `HEAD`, and where that does not do, a ranged
-/// `GET` whose body waits to be kept.
+/// Finds out what a URL offers.
+///
+/// A probe checks each redirect and sends `HEAD`. If the response is not sufficient, it sends a
+/// ranged `GET`, whose body is paused until the caller takes or drops it.
 struct Probe: Sendable {
-    /// Bytes that the ranged `GET` asks for.
+    /// The bytes that the ranged `GET` requests.
     static let firstRange = ByteRange(0, 4 << 20)
-    /// Bytes that are asked for of a file that may be small.
+    /// The bytes that the `GET` requests for a file that may be small.
     static let smallRange = ByteRange(0, Int64(SmallRequests.longestBody))
-    /// Bytes that are asked for beside `HEAD`: other connections will fetch, too.
+    /// The bytes that a `GET` beside `HEAD` requests; other connections will download the rest.
     static let overlappingRange = ByteRange(0, 1 << 20)
-    /// The least that a ranged `GET` can ask for: to learn the size, and hardly anything else.
+    /// The shortest possible range, to receive the head of a response and almost no body.
     static let firstByte = ByteRange(0, 1)
 
-    /// What is wrong with `HEAD` where nothing came.
+    /// The problem with `HEAD` if no response arrived.
     private static let noAnswer = "got no answer"
-    /// What is wrong with it where `GET` says otherwise.
+    /// The problem with `HEAD` if `GET` states other facts.
     static let contradicted = "stated what `GET` contradicts"
 
     let loop: TransferLoop
@@ -26,52 +28,54 @@ struct Probe: Sendable {
     let connecting: TransferRequest.Connecting
     let policy: RetryPolicy
     let report: @Sendable (DownloadNotice) -> Void
-    /// Whether the body of a small file is to come with the answer.
+    /// Whether to return the body of a small file together with the response.
     var collects = false
-    /// The answer to the first request, when that was made already.
+    /// The result of the first request, if it was already made.
     var answered: Exchange?
-    /// Whether a ranged `GET` goes out beside `HEAD`, where that saves time.
+    /// Whether to send a ranged `GET` at the same time as `HEAD` if that saves time.
     var overlaps = false
-    /// Whether all addresses of the host are to be known, for connections to be spread over them.
+    /// Whether to look up all addresses of the host, so that connections can be spread over them.
     var spreads = false
-    /// Whether the file gets the name that the server suggests.
+    /// Whether the file receives the name that the server suggests.
     var wantsName = false
-    /// What `HEAD` has just said of the file, when it was asked before.
+    /// The version that the response to an earlier `HEAD` stated, if one was sent just before.
     var said: RemoteIdentity?
-    /// Whether it is asked in any case: it states what `GET` does not.
+    /// Whether to send `HEAD` even if `GET` is sent first: it states facts that `GET` does not.
     var asksHead = false
-    /// Whether a question ends soon when the network is away: that is waited for by whoever asks.
+    /// Whether to fail soon after a loss of the network, because the caller waits for the network.
     var endsWithNetwork = false
-    /// Whether the first question ends as soon as it is clear that there is no route to the server: that is waited
-    /// for elsewhere.
+    /// Whether to fail soon if there is no route to the server, because the caller waits for one.
     var endsWithoutRoute = false
-    /// Whether every request may count: one `GET` brings the file, or what is left of it.
+    /// Whether to download the file, or its remainder, by a single `GET`.
+    ///
+    /// The server may count every request as a download.
     var asksOnce = false
-    /// What is left of the file where ``asksOnce``; `nil` for all of it.
+    /// The remainder to request if ``asksOnce``; `nil` for the whole file.
     var rest: Rest?
-    /// What bounds the tries of a host that has served nothing yet; `nil` for what has begun.
+    /// The bounds on the attempts at a host that has served nothing yet; `nil` if none apply.
     var beginning: Beginning?
-    /// The slot that the file holds, where others may wait for it.
+    /// How to give up the file's slot; `nil` if no other file may wait for it.
     var slotRelease: SlotRelease?
 
-    /// What was found.
+    /// The result of a probe.
     struct Finding: Sendable {
         var file: RemoteFile
-        /// Where the redirects led, in full.
+        /// The URL at the end of the redirects, unredacted.
         var effective: WebURL
-        /// The reply to `GET`; nobody else holds what waits of its body.
+        /// The response to `GET`; this value is the only owner of a paused body.
         var firstReply: FirstReply?
-        /// Whether a `GET` has shown these facts, rather than a `HEAD`.
+        /// Whether these facts are from a `GET`, not only from a `HEAD`.
         var isProven: Bool
-        /// Whether the server suggested the name (`Content-Disposition`).
+        /// Whether the server suggested a name (`Content-Disposition`).
         var isNamed: Bool
-        /// Whether `HEAD` states size and validators as `GET` does, so that it may be asked for
-        /// them again.
+        /// Whether `HEAD` states the same size and validators as `GET`.
+        ///
+        /// If so, a later check can use `HEAD`.
         var isStatedByHead: Bool
-        /// `Last-Modified` in seconds since 1970.
+        /// The `Last-Modified` field, in seconds since 1970.
         var modified: Int64?
 
-        /// The same, with no body waiting.
+        /// A copy without the response and its paused body.
         var released: Self {
             var copy = self
             copy.firstReply = nil
@@ -79,22 +83,22 @@ struct Probe: Sendable {
         }
     }
 
-    /// A reply whose body may be gone on with.
+    /// A response whose body the download can use.
     struct FirstReply: Sendable {
-        /// The bytes that it brings; `nil` for the whole file.
+        /// The bytes of the file that the body contains; `nil` for the whole file.
         var range: ByteRange?
-        /// The bytes that were asked for, where it brings the whole file all the same.
+        /// The requested bytes, if the server ignored the range and sends the whole file.
         var ignored: ByteRange?
-        /// Those of them that have come already.
+        /// The bytes of the body that have already been received.
         var body: [UInt8] = []
-        /// The owner of those that wait on the wire.
+        /// The owner of the paused transfer, which receives the remaining bytes.
         var paused: PausedReply?
-        /// How the transfer ended, when it has: then nothing waits.
+        /// The result of the transfer, if it has ended; no body is paused then.
         var end: TransferEnd?
-        /// How long replies to requests for small files let wait.
+        /// The measured times to first byte of requests for small files.
         var wait: BatchWidth.Wait?
 
-        /// What has come of it, with no body waiting.
+        /// A copy with the received bytes, but without the paused transfer.
         var released: Self {
             var copy = self
             copy.paused = nil
@@ -102,54 +106,58 @@ struct Probe: Sendable {
         }
     }
 
-    /// Where redirects led, and what was answered there.
+    /// The URL at the end of the redirects, with the result of the last request.
     struct Landing {
         var url: WebURL
         var redirects: Int
         var exchange: Exchange
     }
 
-    /// What is left of a file of which a part is there.
+    /// The remainder of a partially downloaded file.
     struct Rest: Sendable, Hashable {
-        /// Begins with the first byte that is missing; the end is `Int64.max` for the file's.
+        /// The range from the first missing byte to the end of the file, given as `Int64.max`.
         var range: ByteRange
         /// A strong validator of the part's version, for `If-Range`.
         var ifRange: String?
     }
 
-    /// How a file gives up its slot that a server refuses.
+    /// The way in which a file gives up its slot after refusals by the server.
     enum SlotRelease: Sendable {
-        /// The download ends: who has begun it tries again.
+        /// The download ends, and its caller tries again.
         case ends
-        /// Waits for so many seconds at least, until a file of the origin has ended and there is a slot again.
+        /// The file waits without a slot.
+        ///
+        /// The wait lasts at least `delay` seconds, and until a file of the origin has ended and a
+        /// slot is free.
         case stepsAside(@Sendable (_ origin: String, _ delay: Double) async -> Void)
     }
 
-    /// What bounds the tries before the first byte of a file.
+    /// The bounds on the attempts before the first byte of a file.
     struct Beginning: Sendable {
         var contact = FirstContact()
-        /// Whether an earlier run's part is continued: then it has begun long ago.
+        /// Whether the download continues the part of an earlier run, so that no bounds apply.
         var isContinued: @Sendable () async -> Bool = { false }
     }
 
-    /// The outcome of resolving the original URL again.
+    /// The result of following the redirects of the original URL again.
     enum Resolution: Sendable {
-        /// It leads to the same version of the file, here.
+        /// The redirects lead to the same version of the file, at this URL.
         case same(WebURL)
-        /// It leads to another version.
+        /// The redirects lead to another version.
         case changed(ContractBreach)
-        /// It leads nowhere.
+        /// The request failed.
         case failed(DownloadError.Reason)
     }
 
-    /// Asks with `HEAD`, and with `GET` where that does not do; where ``asksOnce``, with one `GET` for all that
-    /// is left.
+    /// Sends `HEAD`, and `GET` if the response to `HEAD` is not sufficient.
+    ///
+    /// If ``asksOnce``, it sends a single `GET` for all missing bytes.
     ///
     /// - Parameters:
-    ///   - byGet: Skip `HEAD`.
-    ///   - range: What `GET` asks for, from the first byte on; `nil` for the whole file.
-    /// - Returns: What the server offers; a body may wait, to be kept or dropped.
-    /// - Throws: Why the file cannot be had.
+    ///   - byGet: Whether to skip `HEAD`.
+    ///   - range: The range that `GET` requests, from the first byte on; `nil` for the whole file.
+    /// - Returns: The facts about the file. The caller takes or drops the body if one is paused.
+    /// - Throws: The reason why the file cannot be downloaded.
     func run(
         byGet: Bool, range: ByteRange? = Self.firstRange
     ) async throws(DownloadError.Reason) -> Finding {
@@ -157,7 +165,7 @@ struct Probe: Sendable {
             var finding = try await get(Asking(range: rest?.range, ifRange: rest?.ifRange))
             if rest == nil {
                 finding.file.isSingleRequest = true
-                // Nobody has asked for one.
+                // The request had no range, so the server's support for ranges is unknown.
                 finding.file.acceptsRanges = nil
             }
             return reported(finding)
@@ -187,7 +195,7 @@ struct Probe: Sendable {
                 first = try? await landing(.get, asked).get()
             }
             if let finding = agreed(head, first, asked: asked) { return reported(finding) }
-            // `GET` makes the file shorter than `HEAD` said: a request without a range is to say.
+            // The responses state different sizes: a request without a range decides.
             asking.range = nil
         } else {
             let ranges = answer?.exchange.reply?["accept-ranges"]?.lowercased()
@@ -202,10 +210,10 @@ struct Probe: Sendable {
         return reported(finding)
     }
 
-    /// What the answer to `HEAD` says; without an answer, or with one that does not do, why not.
+    /// Returns the facts that the response to `HEAD` states, or the reason why it is not usable.
     ///
-    /// - Throws: A refusal: a second try with the same credentials would only help to lock the account;
-    ///   and what would stop `GET` as well, before it is asked.
+    /// - Throws: An error that would prevent `GET`, too; or a refusal of the credentials, because
+    ///   another attempt with them could lock the account.
     private func byHead(
         _ answer: Result<Landing, DownloadError.Reason>?
     ) throws(DownloadError.Reason) -> (Finding?, problem: String?) {
@@ -230,9 +238,10 @@ struct Probe: Sendable {
         return (finding(landing, reply, by: .head), nil)
     }
 
-    /// Whether only `GET` may state the name: where a query asks for one
-    /// (`response-content-disposition` of S3, `rscd` of Azure), some servers do not heed it for
-    /// `HEAD`.
+    /// Returns whether the name may be stated in the response to `GET` only.
+    ///
+    /// A query can request a name (`response-content-disposition` of S3, `rscd` of Azure), which
+    /// some servers ignore for `HEAD`.
     private func mayNameOtherwise(_ head: Finding) -> Bool {
         guard wantsName, !head.isNamed else { return false }
         return [url, head.effective].contains { url in
@@ -249,7 +258,7 @@ struct Probe: Sendable {
         return finding
     }
 
-    /// Why the answer to `HEAD` is not enough to fetch by; `nil` when it is.
+    /// Returns why the response to `HEAD` is not enough for a download; `nil` if it is enough.
     static func headProblem(_ reply: Reply, _ coding: ContentCoding?) -> String? {
         guard reply.status == 200 else { return "was answered \(reply.status)" }
         guard let length = reply.contentLength else { return "stated no length" }

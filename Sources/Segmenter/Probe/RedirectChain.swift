@@ -1,6 +1,8 @@
 import Assembler
 
-/// One question to where a URL leads: follows redirects until a response is none, judging each hop.
+/// Sends a request to a URL, and follows redirects until a response is not a redirect.
+///
+/// Each redirect is checked before it is followed.
 struct RedirectChain: Sendable {
     let loop: TransferLoop
     let connecting: TransferRequest.Connecting
@@ -9,28 +11,30 @@ struct RedirectChain: Sendable {
     var range: ByteRange?
     /// A strong validator for `If-Range`.
     var ifRange: String?
-    /// Further header lines.
+    /// Additional header lines.
     var conditions: [String] = []
-    /// Whether each connection is to be a new one.
+    /// Whether to open a new connection for each request.
     var isFresh = false
-    /// Whether no connection may be shared, because that has failed.
+    /// Whether requests must not share a connection, because sharing has failed.
     var isBroken = false
     /// Whether libcurl decodes the body.
     var isDecoded = false
-    /// Whether a short body is to come with the answer.
+    /// Whether to return a short body together with the response.
     var isCollected = false
-    /// Whether all addresses of the hosts are to be known.
+    /// Whether to look up all addresses of each host.
     var spreads = false
-    /// Which of the addresses of a host is asked, counted on through them; 0 for any.
+    /// The index of the address to connect to, modulo the number of addresses; 0 for any address.
     var turn = 0
-    /// The answer to the first request, when that was made already.
+    /// The result of the first request, if it was already made.
     var answered: Exchange?
-    /// Longest time without a byte, in seconds, where that of the options is not shorter.
+    /// The longest time without a byte, in seconds, if the stall timeout is not shorter.
     var patience = Double.infinity
 
-    /// Asks, beginning at `url`.
+    /// Sends the request to `url` and follows the redirects.
     ///
-    /// - Throws: What stands in the way of an answer, or of a redirect.
+    /// - Returns: The URL at the end of the redirects, with the result of the last request. The
+    ///   result may be a failure that a retry can fix.
+    /// - Throws: The permanent error that prevents a response or forbids to follow a redirect.
     func follow(from url: WebURL) async throws(DownloadError.Reason) -> Probe.Landing {
         let logins = connecting.access.keepsCookies ? connecting.memory.cookies.logins : nil
         return try await follow(from: url, answered, logins)
@@ -68,7 +72,7 @@ struct RedirectChain: Sendable {
                 case .first: isFirst = true
                 case .later: break
                 case .waited:
-                    // With the cookies of the first one, nobody may be sent elsewhere any more.
+                    // The cookies of the first file's login may make the redirects unnecessary.
                     if connecting.memory.cookies.hasLearned {
                         return try await follow(from: url, nil, nil)
                     }
@@ -79,8 +83,7 @@ struct RedirectChain: Sendable {
         throw .tooManyRedirects(most)
     }
 
-    /// Makes one request, and once more where a server wants another version of HTTP, or digest
-    /// authentication.
+    /// Sends a request, and repeats it if the server requires HTTP/2 or digest authentication.
     private func ask(_ here: WebURL, _ answered: Exchange?) async -> Exchange {
         var request = await request(to: here)
         if spreads, !isCollected { loop.findAddresses(for: request) }
@@ -117,16 +120,17 @@ struct RedirectChain: Sendable {
         await loop.exchange(request, pausing: request.method == .get, collecting: isCollected)
     }
 
-    /// Makes a request again over HTTP/2, at once, where it looks as if the server has refused HTTP/1.1:
-    /// once for a server, in the same attempt, and where another request has shown meanwhile that it does.
+    /// Repeats a request immediately over HTTP/2 if the server seems to refuse HTTP/1.1.
     ///
-    /// What was answered over HTTP/1.1 stays as it is, and so does its failure where HTTP/2 fails too.
+    /// This happens once for each server and method, within the same attempt. It also happens if
+    /// another request has shown in the meantime that the server requires HTTP/2. If HTTP/2
+    /// fails as well, the result over HTTP/1.1 remains.
     private func goOnOverHTTP2(
         _ request: inout TransferRequest, _ exchange: inout Exchange
     ) async {
         let (versions, origin) = (connecting.memory.versions, request.url.origin)
         if exchange.isHTTP2 { versions.hasAnswered(origin) }
-        // A request for a small file has asked for HTTP/2 itself.
+        // A request for a small file already offers HTTP/2.
         let mayMultiplex = isCollected && request.url.isSecure && !request.needsOwnConnection
         guard !mayMultiplex, exchange.reply == nil, case .failed(let failure)? = exchange.end,
             versions.begins(after: failure, of: request)
@@ -143,8 +147,9 @@ struct RedirectChain: Sendable {
 }
 
 extension TransferLoop {
-    /// The addresses of a host that are asked in turn, as far as they were found; none of one without a
-    /// name.
+    /// Returns the known addresses of a host, among which requests rotate.
+    ///
+    /// The result is empty if the URL contains an address instead of a name.
     func spreadAddresses(of url: WebURL) async -> [String] {
         guard NamedHost(origin: url.origin) != nil else { return [] }
         return await addresses(of: url.origin)
