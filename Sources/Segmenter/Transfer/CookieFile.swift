@@ -33,7 +33,7 @@ extension CookieJars {
 
     private static let title = """
         # Netscape HTTP Cookie File
-        # Written by segget with cookies of servers; whoever has them may be logged in.
+        # Written by segget with cookies of servers; anyone who has them may be logged in.
         """
 
     /// Returns the lines without duplicate and expired cookies, as libcurl reads them.
