@@ -1,8 +1,8 @@
-// The end of an assembly, on any thread.
+// Stops, discards or publishes an assembly; callable on any thread.
 extension Assembly {
-    /// Records what arrived, stops the helper threads, and lets go of the part's lock.
+    /// Records the received bytes, stops the helper threads, and releases the part's lock.
     ///
-    /// The part and the manifest stay.
+    /// The part and the manifest remain.
     package func stop() throws(AssemblyError) {
         defer {
             stopThreads()
@@ -12,7 +12,7 @@ extension Assembly {
         if let failure = stopThreads() { throw failure }
     }
 
-    /// Ends the attempt and removes part and manifest: nothing of them is of use.
+    /// Stops the helper threads and removes the part and the manifest.
     ///
     /// - Throws: `io`.
     package func discard() throws(AssemblyError) {
@@ -20,31 +20,31 @@ extension Assembly {
         stopThreads()
         let (folder, journal) = (file.folder, recorder.journal)
         try folder.remove(file.name)
-        // A part that a power cut brings back without its manifest would be taken for a foreign one.
+        // After a power cut, a part without its manifest would count as a foreign part.
         try folder.sync()
         try journal.remove()
     }
 
-    /// The first bytes of what arrived, at most so many; fewer where they cannot be read.
+    /// Returns up to `count` bytes from the start of the part; fewer if they cannot be read.
     package func firstBytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let length = bytes.withUnsafeMutableBytes { readFully(file.descriptor, into: $0, at: 0) }
         return Array(bytes.prefix(length ?? 0))
     }
 
-    /// Verifies the complete file of `size` bytes and gives it its name.
+    /// Verifies the complete file of `size` bytes and renames it to its final name.
     ///
     /// May block on the disk.
     ///
     /// - Parameters:
     ///   - size: Length of the file in bytes; all of them have arrived.
-    ///   - keeping: The bytes that may be kept if the digest is wrong; `nil` when that is final, and no
-    ///     later run is to continue the part.
+    ///   - keeping: The bytes that a later run may keep if the digest is wrong; `nil` if no later run
+    ///     may continue the part.
     ///   - onVerified: Called on this thread between verifying and renaming.
-    ///   - isCurrent: Called on this thread when the data is durable, and may wait: whether the file is still
-    ///     the server's. If not, the part stays.
-    /// - Returns: What was published, or `nil` after `interrupt`, or when it is not current.
-    /// - Throws: `digestMismatch` (the part stays), `destinationExists`, `partGone`,
+    ///   - isCurrent: Returns whether the file still matches the server's version. Called on this
+    ///     thread once the data is durable; may block. If it returns false, the part remains.
+    /// - Returns: The published file, or `nil` after `interrupt` or if the file is not current.
+    /// - Throws: `digestMismatch` (the part remains), `destinationExists`, `partGone`,
     ///   `partChanged`, `io`.
     package func publish(
         size: Int64, keeping: RangeSet? = nil, onVerified: () -> Void = {},
@@ -64,14 +64,14 @@ extension Assembly {
             recordMismatch(actual, keeping: keeping)
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
-        // What could not be written through is reported once, here: it must not be published.
+        // Data that could not be made durable must not be published; the error is reported only here.
         if let failure = stopThreads() { throw failure }
         guard !wasInterrupted else { return nil }
         onVerified()
         let journal = recorder.journal
         let facts = FinishedFacts(
             header: journal.header.given, size: size, digests: computed, extents: recorded.extents)
-        // Before the mode, which the umask may make one that not even the owner can write.
+        // Write the attributes before the mode: the umask may deny write access even to the owner.
         let problem = try writeAttributes(facts)
         let refused = try file.finishAttributes(
             modified: request.modified, umask: request.umask)
@@ -87,14 +87,14 @@ extension Assembly {
             syncProblem: file.syncProblem)
     }
 
-    /// The digests that the whole file has, and its CRC-32; `nil` after `interrupt`.
+    /// Returns the computed digests of the whole file and its CRC-32; `nil` after `interrupt`.
     private func digests(size: Int64, crc: UInt32) throws(AssemblyError) -> [Digest]? {
         guard let follower else { return [Digest(crc32: crc)] }
         guard let digests = try follower.finish(size: size) else { return nil }
         return digests + [Digest(crc32: crc)]
     }
 
-    /// Has the manifest say that the file has the wrong digest, or vouch for `keeping` only.
+    /// Records in the manifest that the digest is wrong, or reduces its extents to `keeping`.
     private func recordMismatch(_ actual: Digest, keeping: RangeSet?) {
         stopThreads()
         let arrived = recorded.extents
@@ -105,9 +105,9 @@ extension Assembly {
         }
     }
 
-    /// Writes the extended attributes that are wanted.
+    /// Writes the requested extended attributes.
     ///
-    /// - Returns: The `errno` of what the file system refused, where they were asked for by name.
+    /// - Returns: The `errno` if the file system refused attributes that were explicitly requested.
     private func writeAttributes(_ facts: FinishedFacts) throws(AssemblyError) -> Int32? {
         switch request.attributes {
         case .all: return facts.write(to: file.descriptor, includesOrigin: true)

@@ -1,15 +1,18 @@
 import Glibc
 
-// Whose a name is, and what stands at it: all of this only looks, but for what takes away.
+// Checks which files exist at a destination's names and which download they belong to. Only
+// `removeIfEmpty` changes anything.
 extension Assembly {
-    /// Whether a download may have a name: nothing stands there, nor at the names of its part and
-    /// its manifest, but what an earlier run of the same URL left.
+    /// Returns whether a download may use a name.
+    ///
+    /// The name, its part and its manifest must not exist, or must be from an earlier run of the
+    /// same URL.
     ///
     /// - Parameters:
     ///   - name: Name of the destination.
     ///   - path: Folder of the destination.
     ///   - urls: The URLs of the download in full.
-    /// - Returns: Whether the name is free, or this download's already.
+    /// - Returns: Whether the name is free or already belongs to this download.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func isFree(
         _ name: String, folder path: String, urls: [String]
@@ -30,7 +33,7 @@ extension Assembly {
             begun = found
         }
         if let there = try folder.status(of: name) {
-            // Renamed by a run that was killed before it could tidy up.
+            // An earlier run renamed the file and was killed before it removed the manifest.
             return there.identity.isSame(as: begun?.publishing)
         }
         guard let part = try folder.status(of: names.part) else {
@@ -39,8 +42,9 @@ extension Assembly {
         return part.isRegular && (manifest == nil ? part.size == 0 : begun != nil)
     }
 
-    /// Checks, without touching anything, that the file system has room for what the file of
-    /// `request` still needs.
+    /// Checks that the file system has space for the remaining bytes of the requested file.
+    ///
+    /// Changes nothing.
     ///
     /// - Throws: `noSpace`, `folderUnavailable`, `cannotCreate`.
     package static func checkSpace(_ request: Request) throws(AssemblyError) {
@@ -51,7 +55,7 @@ extension Assembly {
         try folder.checkSpace(for: size - min(size, allocated), path: folder.path(of: part))
     }
 
-    /// Checks that the file system of a folder has room for a file of `size` bytes.
+    /// Checks that the file system of a folder has space for a file of `size` bytes.
     ///
     /// - Throws: `noSpace` with `path`, `folderUnavailable`.
     package static func checkSpace(
@@ -60,17 +64,17 @@ extension Assembly {
         if let size { try Folder(folder).checkSpace(for: size, path: path) }
     }
 
-    /// Whether nothing stands at a name, nor what an earlier run may have left beside it.
+    /// Returns whether neither the file nor a part or manifest of an earlier run exists.
     package static func isUntouched(_ name: String, in folder: Folder) -> Bool {
         folder.isFree(name) && isUnbegun(name, in: folder)
     }
 
-    /// Whether an earlier run has left nothing beside a name, as far as the system says.
+    /// Returns whether no part or manifest of an earlier run exists beside a name.
     static func isUnbegun(_ name: String, in folder: Folder) -> Bool {
         PartNames.suffixes.allSatisfy { folder.isFree(name + $0) }
     }
 
-    /// Refuses a destination that may not be replaced.
+    /// Throws if a file that must not be replaced exists at the destination.
     ///
     /// - Throws: `folderUnavailable`, `destinationExists`, `notARegularFile`, `cannotCreate`.
     package static func checkDestination(
@@ -90,7 +94,7 @@ extension Assembly {
         }
     }
 
-    /// What would be done with what an earlier run left, without touching it.
+    /// Returns what a run would do with an earlier run's part, without changing it.
     ///
     /// - Throws: `folderUnavailable`, `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
     package static func preview(_ request: Request) throws(AssemblyError) -> ResumeDecision {
@@ -103,12 +107,12 @@ extension Assembly {
         return try OpenedPart.decide(request, in: folder, partSize: part?.size)
     }
 
-    /// Bytes that an earlier run's manifest records, for messages; 0 when there is none.
+    /// Returns the number of bytes in an earlier run's manifest, for messages; 0 without a manifest.
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
         manifestOfPart(folder: folder, name: name)?.extents.covered.count ?? 0
     }
 
-    /// What an earlier run's part was begun for; `nil` when there is no manifest.
+    /// Returns the header of an earlier run's manifest; `nil` if there is no manifest.
     package static func headerRecorded(folder: String, name: String) -> Manifest.Header? {
         manifestOfPart(folder: folder, name: name)?.header
     }
@@ -123,18 +127,18 @@ extension Assembly {
     }
 }
 
-// MARK: - What a run that has come to nothing takes away again
+// MARK: - Removing an empty part
 
 extension Assembly {
-    /// Removes part and manifest when not a byte of the file is recorded in them.
+    /// Removes the part and its manifest if the manifest records no byte of the file.
     ///
-    /// Does nothing where they are of another generation, where somebody else works with them, and where
-    /// the manifest says anything more: that the part was whole, or its digest wrong.
+    /// Does nothing if they have another generation or another process has locked them. Also does
+    /// nothing if the manifest records that the file was complete or that its digest was wrong.
     ///
     /// - Parameters:
     ///   - name: Name of the destination.
     ///   - path: Folder of the destination.
-    ///   - generation: Which part is meant; whoever opened it has let go of its lock.
+    ///   - generation: The generation of the part to remove; its lock must have been released.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `notARegularFile`, `foreignPart`, `io`.
     package static func removeIfEmpty(
         _ name: String, folder path: String, generation: String
@@ -152,7 +156,7 @@ extension Assembly {
             manifest.publishing == nil
         else { return }
         try folder.remove(names.part)
-        // A part that a power cut brings back without its manifest would be taken for a foreign one.
+        // After a power cut, a part without its manifest would count as a foreign part.
         try folder.sync()
         try folder.remove(names.manifest)
     }

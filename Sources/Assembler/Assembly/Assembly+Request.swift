@@ -1,15 +1,15 @@
 extension Assembly {
-    /// What a download wants of its file.
+    /// The parameters of an assembly: the destination, the remote file, and the options.
     package struct Request: Sendable {
         /// Folder of the destination.
         package var folder: String
         /// Name of the destination in the folder.
         package var name: String
-        /// The URL in full; only a salted hash of it is written down.
+        /// The complete URL; the manifest stores only a salted hash of it.
         package var fullURL: String
         /// The URL without credentials and query.
         package var url: String
-        /// What the server offers.
+        /// The identity of the file that the server offers.
         package var identity: RemoteIdentity
         /// Whether the server serves ranges.
         package var servesRanges: Bool
@@ -17,48 +17,48 @@ extension Assembly {
         package var checksum: Digest?
         /// The digests that the server advertises.
         package var advertised: [Digest] = []
-        /// Digests that are written down, so that a later run compares them too.
+        /// Digests that the manifest records, so that a later run compares them too.
         package var required: [Digest] = []
         /// Whether an earlier run's part is continued.
         package var resume = true
-        /// The generation of a part of which a sample was compared with the server's file.
+        /// The generation of the part whose sample was compared with the server's file.
         package var sampled: String?
-        /// Whether this run has brought a part that has to be there still.
+        /// Whether this run has already provided a part, which must still exist.
         package var hasPart = false
-        /// Whether what stands at the destination may be replaced.
+        /// Whether existing files at the destination, part and manifest names may be replaced.
         package var overwrite = false
-        /// Why an earlier part must not be continued, decided elsewhere.
+        /// The reason why the caller does not allow an earlier part to be continued.
         package var startOver: StartOverReason?
-        /// Time for the finished file, in seconds since 1970.
+        /// The modification time of the finished file, in seconds since 1970.
         package var modified: Int64?
-        /// File mode creation mask that the finished file's mode follows; `nil` for the process's.
+        /// The file mode creation mask for the finished file; `nil` uses the process's mask.
         package var umask: UInt32?
-        /// Whether the URL is a new link to the file of a part, whatever URL has begun that.
+        /// Whether the URL is a new link to the part's file, regardless of the part's original URL.
         package var isNewLink = false
-        /// Whether a part that is continued under a new link belongs to that from now on.
+        /// Whether the manifest of a part continued under a new link records that link as its URL.
         package var takesNewLink = false
-        /// Where a redirect has led; `nil` where the URL's own server offers the file.
+        /// The target of a redirect; `nil` if the URL's own server offers the file.
         package var landing: LandingPlace?
-        /// The URL that was given, in full, where a new link is asked in its place.
+        /// The complete original URL, if a new link is requested instead of it.
         package var givenURL: String?
-        /// What further URLs of the same file mean for the part.
+        /// The effect of further URLs of the same file on the part.
         package var mirroring = Mirroring()
-        /// How the part's space is provided for.
+        /// How space for the part is allocated.
         package var allocation = FileAllocation.auto
-        /// Whether what is known of the file is written into its extended attributes.
+        /// Which facts about the file are written to its extended attributes.
         package var attributes = FileAttributes.none
-        /// Whether that is also done when the file that is replaced has such attributes.
+        /// Whether attributes are also written if the replaced file has such attributes.
         package var keepsAttributes = false
-        /// Whether the manifest stays beside the finished file.
+        /// Whether the manifest remains beside the finished file.
         package var keepManifest = false
-        /// How the disk serves those who read back what has arrived, to check it.
+        /// The disk priority of the threads that read received bytes to verify them.
         package var checkPriority = DiskPriority.normal
-        /// Whether a regular file at the destination may be replaced, for another reason than
-        /// `overwrite`, which is about the part's and the manifest's names too.
+        /// Whether a regular file at the destination may be replaced.
+        ///
+        /// Unlike `overwrite`, this does not apply to the names of the part and the manifest.
         package var replacesDestination = false
 
-        /// The digests that the file is to have, as far as the caller and the server state them;
-        /// some may be there twice.
+        /// The expected digests from the caller, the server and `required`; may contain duplicates.
         package var expected: [Digest] { [checksum].compactMap { $0 } + advertised + required }
 
         /// Whether a regular file at the destination may be replaced.

@@ -1,17 +1,17 @@
-// Assembly: one file from its first byte to its name. It knows in which order part, manifest, digests and
-// publishing follow each other, and what may stand at a destination; it never knows a server or a socket.
+// Assembly: one file from its first byte until it is published. Defines the order of the steps for
+// the part, manifest and digests, and checks the destination. Does not use servers or sockets.
 
-/// One file being put together: `NAME.part`, its manifest, and what follows them.
+/// A file that is being downloaded: `NAME.part`, its manifest, its digests and its publication.
 ///
-/// Opened and finished on any thread, in between used by the loop thread only: whoever holds it
-/// passes it on with a message. `interrupt` alone may be called from any thread at any time.
+/// Any thread may open and finish an assembly. In between, only the loop thread uses it; a message
+/// transfers its ownership. Only `interrupt` may be called from any thread at any time.
 package final class Assembly: @unchecked Sendable {
-    // Unchecked, because ownership moves from thread to thread as said above.
+    // Unchecked, because messages transfer the ownership between threads, as described above.
 
     let request: Request
     let file: PartialFile
     private(set) var recorder: Recorder
-    /// What the whole file must have, each once.
+    /// The expected digests of the whole file, without duplicates.
     let expected: [Digest]
     let follower: DigestFollower?
     private var verifier: ExtentVerifier?
@@ -19,13 +19,13 @@ package final class Assembly: @unchecked Sendable {
     private var isStopped = false
     private let isInterrupted = Monitor(false)
 
-    /// What is on the disk, recorded and checked.
+    /// The extents that are recorded in the manifest and verified.
     package private(set) var recorded = ExtentMap()
-    /// An earlier run's extents that are not checked yet, by their offset.
+    /// An earlier run's extents that are not verified yet, by their offset.
     package private(set) var unverified: [Int64: Extent]
-    /// Why an earlier part was not continued, when there was one.
+    /// The reason why an earlier part was not continued, if there was one.
     package let startedOver: StartOverReason?
-    /// `errno` of fallocate(2), where the file system cannot reserve space.
+    /// The `errno` of fallocate(2) if the file system cannot reserve space.
     package let allocationProblem: Int32?
 
     /// Opens or creates the part, takes its lock, decides whether an earlier run is continued,
@@ -33,7 +33,7 @@ package final class Assembly: @unchecked Sendable {
     ///
     /// May block on the disk.
     ///
-    /// - Throws: `AssemblyError`; what stood there is left as it was.
+    /// - Throws: `AssemblyError`; existing files remain unchanged.
     package init(_ request: Request) throws(AssemblyError) {
         let opened = try OpenedPart(request)
         let file = opened.file
@@ -48,7 +48,7 @@ package final class Assembly: @unchecked Sendable {
             file: file, algorithms: Set(expected.map(\.algorithm)),
             diskPriority: request.checkPriority)
         self.follower = follower
-        // What others have in the page cache is worth more than all of a very large file.
+        // Drop a very large file from the page cache, so that it does not displace other files' pages.
         var forgettable: (@Sendable () -> Int64)?
         if request.identity.size ?? 0 >= physicalMemory() / 4 {
             forgettable = { follower?.position ?? .max }
@@ -58,30 +58,30 @@ package final class Assembly: @unchecked Sendable {
 
     deinit { stopThreads() }
 
-    /// Path of the finished file.
+    /// The path of the finished file.
     package var destination: String { file.folder.path(of: request.name) }
-    /// Path of the part.
+    /// The path of the part.
     package var partPath: String { file.path }
-    /// Tells this part from others that are made for the same file.
+    /// The random number that distinguishes this part from other parts of the same file.
     package var generation: String { recorder.journal.header.generation }
-    /// Whether the part has got its name.
+    /// Whether the part has been renamed to the destination.
     package var isPublished: Bool { (try? file.stands(at: request.name)) == true }
-    /// Bytes that a later run can build on: recorded, or still to be checked.
+    /// The number of bytes that a later run can keep: recorded, or not verified yet.
     package var bytesKept: Int64 {
         recorded.covered.count + unverified.values.reduce(0) { $0 + $1.range.count }
     }
 }
 
-// MARK: - While fetching, on the loop thread
+// MARK: - During the download, on the loop thread
 
-// A file takes every byte at any time.
+// A file accepts bytes at any offset and time, so it needs no window.
 extension Assembly: Output {
     package var writtenPath: String { partPath }
     package var recordThreshold: Int64 { Self.usualRecordThreshold }
     package func takeWindow() -> OutputWindow? { nil }
     package func onMove(_ body: @escaping @Sendable () -> Void) {}
 
-    /// Bytes on the disk that are not in the manifest yet.
+    /// The number of written bytes that the manifest does not record yet.
     package var unrecorded: Int64 { writers.unrecorded }
 
     package func makeWriter(at offset: Int64) -> ExtentWriter {
@@ -90,9 +90,12 @@ extension Assembly: Output {
 
     package func retire(_ writer: ExtentWriter) { writers.retire(writer) }
 
-    /// Writes down what arrived since the last call: one line and one write(2) for all connections.
+    /// Records the bytes received since the last call.
     ///
-    /// - Throws: `partGone`, also when nothing has arrived; `io`, also when an earlier synchronization failed.
+    /// Writes one line with one write(2) for all connections.
+    ///
+    /// - Throws: `partGone`, even if no bytes arrived; `io`, also if an earlier synchronization
+    ///   failed.
     package func record() throws(AssemblyError) {
         try recorder.checkPresence()
         let fresh = writers.takeUnrecorded()
@@ -116,16 +119,16 @@ extension Assembly: Output {
         ) { report($0.range, $1) }
     }
 
-    /// Takes the outcome of checking an extent: it counts from now on, or must be fetched again.
+    /// Records an intact extent; drops a damaged one, so that it is downloaded again.
     package func confirm(_ range: ByteRange, isIntact: Bool) {
         guard let extent = unverified.removeValue(forKey: range.start), isIntact else { return }
         recorded.add(extent)
         follower?.advance(to: recorded.covered.front)
     }
 
-    /// Whether what a server sent is what stands on the disk.
+    /// Returns whether the bytes on the disk equal a server's sample.
     ///
-    /// Reads as many bytes as were sent.
+    /// Reads as many bytes as the sample has.
     package func agrees(with sample: Extent) -> Bool {
         Assembler.isIntact(sample, in: file.descriptor)
     }
@@ -142,21 +145,21 @@ extension Assembly {
     /// Whether `interrupt` was called.
     var wasInterrupted: Bool { isInterrupted.withLock { $0 } }
 
-    /// Takes all writers back, and records what they have left.
+    /// Retires all writers and records their remaining bytes.
     func recordAll() throws(AssemblyError) {
         writers.retireAll()
         try record()
     }
 
-    /// Ends the check of an earlier run's extents: what it has not reported yet, it will not.
+    /// Stops verifying an earlier run's extents; no further outcomes are reported.
     func stopVerifying() {
         verifier?.stop()
         verifier = nil
     }
 
-    /// Ends the helper threads.
+    /// Stops the helper threads.
     ///
-    /// - Returns: What failed in making data durable, once.
+    /// - Returns: The error that kept data from becoming durable; only the first call returns it.
     @discardableResult
     func stopThreads() -> AssemblyError? {
         stopVerifying()
