@@ -1,14 +1,14 @@
 import Glibc
 
-// What is done to the files of a download that no run has open: looked at, taken away, moved. All of it blocks on
-// the disk, and whatever stops it in between, it can be done again.
+// Inspects, removes and moves the files of a download that no run has open. All functions block on
+// the disk. An interrupted call can be repeated.
 extension Assembly {
-    /// What stands where a download's file is to be; only looks.
+    /// Returns which files exist at a download's destination, without changing anything.
     ///
     /// - Parameters:
     ///   - target: Folder and name of the destination.
-    ///   - owner: The download: what it is known by.
-    /// - Returns: The facts; nothing stands in a folder that is not there.
+    ///   - owner: The URLs and generation that identify the download.
+    /// - Returns: The files; all `.none` if the folder does not exist.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func standing(
         at target: FileTarget, owner: PartOwner
@@ -19,8 +19,9 @@ extension Assembly {
         return try Standing(PartNames(target.name), in: folder, owner: owner)
     }
 
-    /// Which part a manifest is about that stands beside a file's name; `nil` when none stands there, or it cannot be
-    /// read: what ``PartOwner/generation`` says.
+    /// Returns the generation in the manifest beside a file's name, for ``PartOwner/generation``.
+    ///
+    /// - Returns: The generation; `nil` if there is no manifest or it cannot be read.
     package static func generation(at target: FileTarget) -> String? {
         guard let folder = try? Folder.existing(target.folder),
             case .success(let manifest)? = try? Manifest.read(
@@ -29,28 +30,28 @@ extension Assembly {
         return manifest.header.generation
     }
 
-    /// What became of taking something away.
+    /// The outcome of removing a download's files.
     package enum Removal: Sendable, Hashable {
-        /// It is gone, for good: no power cut brings it back.
+        /// The files were removed durably.
         case removed
-        /// There was nothing that is known to be the download's own.
+        /// No file is known to belong to the download.
         case nothing
-        /// Somebody works with it: all was left.
+        /// Another process uses the part; nothing was removed.
         case busy
-        /// Another file stands there, or it was changed: all was left.
+        /// The file was changed or replaced by another file; nothing was removed.
         case changed
     }
 
-    /// Removes part and manifest, if they are of this download and nobody works with them.
+    /// Removes part and manifest if they belong to this download and no other process uses them.
     ///
-    /// A finished file stays, and the manifest that is kept for it. The part goes first, durably: one that a power
-    /// cut brings back without its manifest would be taken for a foreign one.
+    /// A finished file and its manifest remain. The part is removed first, durably: after a power cut,
+    /// a part without its manifest would count as a foreign part.
     ///
     /// - Parameters:
     ///   - target: Folder and name of the destination.
-    ///   - owner: The download: what it is known by.
-    ///   - known: The part as it was recorded elsewhere, so that it is known where its manifest is damaged.
-    /// - Returns: What was done.
+    ///   - owner: The URLs and generation that identify the download.
+    ///   - known: The part's identity from another record, used if its manifest is damaged.
+    /// - Returns: The outcome.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func discard(
         at target: FileTarget, owner: PartOwner, known: FileIdentity? = nil
@@ -87,13 +88,13 @@ extension Assembly {
         return .removed
     }
 
-    /// Removes a finished file if it is still that one, unchanged, and the manifest that was kept for it.
+    /// Removes a finished file, if it is unchanged, and the manifest that was kept for it.
     ///
     /// - Parameters:
     ///   - target: Folder and name of the file.
-    ///   - version: Which file is meant.
-    ///   - owner: The download: what it is known by.
-    /// - Returns: What was done.
+    ///   - version: The expected version of the file.
+    ///   - owner: The URLs and generation that identify the download.
+    /// - Returns: The outcome.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func removeFinished(
         at target: FileTarget, _ version: FileVersion, owner: PartOwner
@@ -110,7 +111,7 @@ extension Assembly {
             try folder.sync()
         }
         let isGone = there.destination == .none
-        // What is written down of a part that is there, or was to be, is somebody else's question.
+        // Keep a manifest that describes a part instead of the finished file.
         guard case .ours(let record) = there.manifest,
             record.finished != nil || record.publishing?.isSame(as: version.identity) == true
         else { return isGone ? .nothing : .removed }
@@ -119,33 +120,33 @@ extension Assembly {
         return isGone ? .nothing : .removed
     }
 
-    /// What became of moving.
+    /// The outcome of moving a download's files.
     package enum Moved: Sendable, Hashable {
-        /// There was nothing that is known to be the download's own.
+        /// No file is known to belong to the download.
         case nothing
-        /// The part, with its manifest: which file it is now.
+        /// The part and its manifest were moved; contains the new identity of the part.
         case part(FileIdentity)
-        /// The finished file, as it stands there now.
+        /// The finished file was moved; contains its new status.
         case finished(FileStatus)
-        /// It was cancelled: all stands where it stood.
+        /// The move was cancelled; the files remain at the old path.
         case cancelled
     }
 
-    /// Moves what a download has on the disk to another name or folder, and replaces nothing there.
+    /// Moves a download's files to another name or folder without replacing existing files.
     ///
-    /// Where it was stopped in between, even by a power cut, the same call completes it; see ``Relocation``. To another
-    /// file system it is copied.
+    /// The same call completes a move that was interrupted, even by a power cut; see ``Relocation``.
+    /// Files are copied if the new folder is on another file system.
     ///
     /// - Parameters:
-    ///   - old: Folder and name of the destination as it was.
-    ///   - new: Folder and name of the destination as it is to be; the folder is there.
-    ///   - owner: The download: what it is known by.
-    ///   - finished: Which file it is, where it is finished.
-    ///   - isCancelled: Asked again and again while bytes are copied.
-    /// - Returns: What was moved, by this call or an earlier one.
-    /// - Throws: `destinationExists` with the path of what stands in the way, `busy`, `notARegularFile`, `noSpace`,
-    ///   `partChanged` where the finished file was changed while it was copied, `folderUnavailable`,
-    ///   `cannotCreate`, `io`: all stands where it stood then.
+    ///   - old: The old folder and name of the destination.
+    ///   - new: The new folder and name of the destination; the folder exists.
+    ///   - owner: The URLs and generation that identify the download.
+    ///   - finished: The version of the finished file, if the download is finished.
+    ///   - isCancelled: Called repeatedly while bytes are copied.
+    /// - Returns: The outcome of this call or of an earlier one.
+    /// - Throws: `destinationExists` with the path of the existing file, `busy`, `notARegularFile`,
+    ///   `noSpace`, `partChanged` if the finished file changed during the copy, `folderUnavailable`,
+    ///   `cannotCreate`, `io`. The files then remain at the old path.
     package static func move(
         from old: FileTarget, to new: FileTarget, owner: PartOwner, finished: FileVersion? = nil,
         isCancelled: () -> Bool = { false }
@@ -158,7 +159,7 @@ extension Assembly {
             if moved == .cancelled { try relocation.takeBack(hasBegun: hasBegun) }
             return moved
         } catch {
-            // The first failure says more than one of tidying up.
+            // Throw the first error; an error of the cleanup is less informative.
             try? relocation.takeBack(hasBegun: hasBegun)
             throw error
         }
@@ -166,7 +167,7 @@ extension Assembly {
 }
 
 extension Folder {
-    /// A folder; `nil` when there is none of that path.
+    /// Opens the folder at a path; returns `nil` if it does not exist.
     ///
     /// - Throws: `folderUnavailable`.
     static func existing(_ path: String) throws(AssemblyError) -> Folder? {
@@ -178,7 +179,7 @@ extension Folder {
         }
     }
 
-    /// Removes a part and its manifest, durably, in the order that leaves no part without a manifest.
+    /// Removes a part and then its manifest, durably, so that no part remains without a manifest.
     func removePart(_ names: PartNames) throws(AssemblyError) {
         try remove(names.part)
         if (try? JournalRewrite.checkPlace(of: names, in: self)) != nil {

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The part that an earlier run left, opened to be looked at before it is continued.
+/// The part of an earlier run, opened read-only before it is continued.
 ///
-/// It is neither locked nor changed: the generation shows whether it is still the same one later.
+/// The part is neither locked nor changed. Its generation shows later whether it is still the same.
 package final class EarlierPart: Sendable {
-    /// The generation of its manifest.
+    /// The generation in the part's manifest.
     package let generation: String
-    /// What its manifest records.
+    /// The extents in the part's manifest.
     package let extents: [Extent]
     private let descriptor: Int32
 
-    /// Opens the part of the file of `request`; `nil` when there is none that can be continued.
+    /// Opens the part for `request`; returns `nil` if no part can be continued.
     ///
     /// - Throws: `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package init?(_ request: Assembly.Request) throws(AssemblyError) {
@@ -26,9 +26,9 @@ package final class EarlierPart: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The extents that hold bytes of `places` and do not have their checksum any more.
+    /// Returns the extents that overlap `places` and no longer match their checksum.
     ///
-    /// Reads these extents whole.
+    /// Reads each overlapping extent completely.
     package func damaged(in places: [ByteRange]) -> [ByteRange] {
         extents.filter { extent in
             places.contains { !$0.intersection(extent.range).isEmpty }
@@ -36,6 +36,6 @@ package final class EarlierPart: Sendable {
         }.map(\.range)
     }
 
-    /// Whether what a server sent is what stands in the part.
+    /// Returns whether the bytes in the part equal a server's sample.
     package func agrees(with sample: Extent) -> Bool { isIntact(sample, in: descriptor) }
 }

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// The moving of a finished file, and of the manifest that is kept for it; see ``Relocation``.
+/// Moves a finished file and the manifest that is kept for it; see ``Relocation``.
 struct FileMove {
     let place: Relocation
     let source: Folder
-    /// Which file is meant.
+    /// The expected version of the file.
     let version: FileVersion
 
     init(_ place: Relocation, _ source: Folder, _ version: FileVersion) {
@@ -41,14 +41,14 @@ struct FileMove {
         return try finish(kept, copied)
     }
 
-    // MARK: What stands there
+    // MARK: Existing files
 
-    /// A manifest at the old place that is about the file.
+    /// The manifest at the old path that describes the file.
     private struct Kept {
         let manifest: Manifest
         let bytes: [UInt8]
 
-        /// What it has to say of a file that may be a copy.
+        /// Returns the manifest's bytes for a file that may be a copy.
         func bytes(for file: FileIdentity) -> [UInt8] {
             guard let publishing = manifest.publishing, !publishing.isSame(as: file) else {
                 return bytes
@@ -78,7 +78,7 @@ struct FileMove {
     ) throws(AssemblyError) {
         switch here.destination {
         case .none: break
-        // Another name of it: stopped between link(2) and unlink(2).
+        // A second link to the file: an earlier call stopped between link(2) and unlink(2).
         case .regular(let other)
         where other.identity == status.identity && source.hasOtherNames(place.old.destination):
             break
@@ -90,9 +90,9 @@ struct FileMove {
         }
     }
 
-    // MARK: Tidying up
+    // MARK: Cleanup
 
-    /// What is left when the file is at the old place no more.
+    /// Completes the move once the file no longer exists at the old path.
     private func settle(
         _ kept: Kept?, _ here: Assembly.Standing
     ) throws(AssemblyError) -> Assembly.Moved {
@@ -111,14 +111,14 @@ struct FileMove {
         } else if let record = here.record, record.isOfCopy,
             record.publishing?.isSame(as: status.identity) == true
         {
-            // The one that a copy was made with.
+            // Remove the manifest under which the copy was made.
             try place.target.remove(place.new.manifest)
             try place.target.sync()
         }
         return .finished(status)
     }
 
-    /// Removes the old file, of which there is a copy that has its name.
+    /// Removes the old file after its copy has been published.
     private func finish(
         _ kept: Kept?, _ copied: FileStatus
     ) throws(AssemblyError) -> Assembly.Moved {
@@ -132,9 +132,9 @@ struct FileMove {
 
     // MARK: Copying
 
-    /// Copies the file to another file system and gives the copy its name, durably.
+    /// Copies the file to another file system and renames the copy to its final name, durably.
     ///
-    /// - Returns: The copy; `nil` after cancelling.
+    /// - Returns: The status of the copy; `nil` after cancellation.
     private func copy(
         _ status: FileStatus, _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> FileStatus? {
@@ -174,7 +174,7 @@ struct FileMove {
         return try FileStatus(of: part.descriptor, part.path)
     }
 
-    /// Gives the copy the mode, the time and segget's own attributes.
+    /// Copies the mode, the modification time and segget's extended attributes.
     private func copyAttributes(
         of descriptor: Int32, _ path: String, to part: PartialFile
     ) throws(AssemblyError) {

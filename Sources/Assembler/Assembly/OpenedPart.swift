@@ -1,12 +1,12 @@
-/// A part that is open, locked and described by its manifest, with what an earlier run has left in it.
+/// An open and locked part with its manifest and the extents of an earlier run.
 struct OpenedPart {
     let file: PartialFile
     let journal: Journal
-    /// What an earlier run has left, still to be checked against the data.
+    /// An earlier run's extents, not verified against the data yet.
     let extents: [Extent]
-    /// Why an earlier part was not continued, when there was one.
+    /// The reason why an earlier part was not continued, if there was one.
     let startedOver: StartOverReason?
-    /// `errno` of fallocate(2), where the file system cannot reserve space.
+    /// The `errno` of fallocate(2) if the file system cannot reserve space.
     let allocationProblem: Int32?
 
     /// Opens or creates the part, takes its lock, decides whether an earlier run is continued,
@@ -14,7 +14,7 @@ struct OpenedPart {
     ///
     /// May block on the disk.
     ///
-    /// - Throws: `AssemblyError`; what stood there is left as it was.
+    /// - Throws: `AssemblyError`; existing files remain unchanged.
     init(_ request: Assembly.Request) throws(AssemblyError) {
         let folder = try Folder(request.folder)
         try Publishing.checkDestination(request.name, in: folder, overwrite: request.mayReplace)
@@ -36,17 +36,17 @@ struct OpenedPart {
                 resumed = request.mirroring.continued(manifest)
                 file.makePrivate()
             }
-            // Before anything is thrown away: the old part's space is the new one's.
+            // Check the space before removing anything; the old part's space counts as available.
             let isRoomKnown = try request.identity.size.map { (size) throws(AssemblyError) in
                 try file.checkSpace(for: size)
             }
             if resumed == nil, (file.initialSize ?? 0) > 0 {
-                // A new file, so that nothing of the old one can ever show through.
+                // Create a new file, so that no bytes of the old part can remain in it.
                 try folder.remove(file.name)
                 file.unlock()
                 file = try PartialFile(folder: folder, name: file.name)
             }
-            // Before the part has a length: without a manifest it would be taken for a foreign one.
+            // Write the manifest before the part has a length: without one, it would count as foreign.
             let header = Self.header(request, resumed)
             made = header
             let opened = try Journal(
@@ -57,7 +57,7 @@ struct OpenedPart {
             allocationProblem = try file.preallocate(
                 request.identity.size, request.allocation, isDoubtful: isRoomKnown == false)
         } catch {
-            // The first failure says more than one of tidying up.
+            // Throw the first error; an error of the cleanup is less informative.
             if resumed == nil, let written {
                 try? written.remove()
             } else if resumed == nil,
@@ -73,12 +73,12 @@ struct OpenedPart {
         extents = resumed?.extents.extents ?? []
     }
 
-    /// The header to write down: that of the part that is continued, or of a new generation.
+    /// Returns the manifest's header: that of the continued part, or one of a new generation.
     static func header(_ request: Assembly.Request, _ resumed: Manifest?) -> Manifest.Header {
         guard var header = resumed?.header else { return newHeader(request) }
         if request.isNewLink, !header.isFor(fullURL: request.fullURL) {
             let isProven = header.identity.obstacle(toContinuingWith: request.identity) == nil
-            // What a sample has shown once is no proof for ever.
+            // A matching sample does not verify the part permanently.
             if request.sampled == header.generation, !isProven { header.isSampled = true }
             if request.takesNewLink {
                 header.move(
@@ -104,13 +104,13 @@ struct OpenedPart {
         return header
     }
 
-    /// Decides what is to be done with what an earlier run left, and only looks.
+    /// Decides what to do with an earlier run's part, without changing anything.
     ///
     /// - Parameters:
-    ///   - request: What a download wants.
-    ///   - folder: Its folder.
-    ///   - partSize: Length of the part in bytes; `nil` when there is none.
-    /// - Returns: The decision, which is not carried out.
+    ///   - request: The parameters of the assembly.
+    ///   - folder: The folder of the destination.
+    ///   - partSize: The length of the part in bytes; `nil` if there is no part.
+    /// - Returns: The decision; the caller carries it out.
     /// - Throws: `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
     static func decide(
         _ request: Assembly.Request, in folder: Folder, partSize: Int64?
@@ -132,10 +132,10 @@ struct OpenedPart {
 }
 
 extension Manifest.Header {
-    /// Adds what is written down in any case.
+    /// Adds the facts that every header records.
     fileprivate mutating func complete(_ request: Assembly.Request) {
         require(request.required)
-        // What is continued has ranges, whatever it was begun with.
+        // A continued download uses ranges, whether or not the first request did.
         isOneStream = request.servesRanges ? nil : true
     }
 }
