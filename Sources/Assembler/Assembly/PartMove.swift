@@ -1,4 +1,4 @@
-/// The moving of a part with its manifest; see ``Relocation``.
+/// Moves a part and its manifest; see ``Relocation``.
 struct PartMove {
     let place: Relocation
     let source: Folder
@@ -27,12 +27,12 @@ struct PartMove {
         guard let bytes = try Manifest.bytes(of: old.manifest, in: source)?.get(or: source, old)
         else { return .nothing }
         if let copy = here.copy(of: record), copy != part.identity {
-            // An earlier call has copied all of it.
+            // An earlier call completed the copy.
             return try finish(copy)
         }
         switch here.part {
         case .ours(part.identity), .none, .foreign: break
-        // Of a copy that was broken off.
+        // Remove an incomplete copy of an earlier call.
         case .ours, .empty: try target.remove(new.part)
         }
         if source.identity?.device == target.identity?.device {
@@ -47,14 +47,14 @@ struct PartMove {
         return try finish(copy)
     }
 
-    /// Removes the part of which there is a copy.
+    /// Removes the old part after it has been copied.
     private func finish(_ copy: FileIdentity) throws(AssemblyError) -> Assembly.Moved {
         try source.removePart(place.old)
         try place.after(.oldRemoved)
         return .part(copy)
     }
 
-    /// Removes what is left at the old place, when the part is not there any more, or holds nothing.
+    /// Removes the remaining files at the old path if the part is missing or empty.
     private func tidy(_ empty: PartialFile?) throws(AssemblyError) -> Assembly.Moved {
         let there = try Assembly.Standing(place.old, in: source, owner: place.owner)
         let isOwn =
@@ -68,9 +68,9 @@ struct PartMove {
             try Assembly.Standing(place.new, in: place.target, owner: place.owner))
     }
 
-    /// Copies what is recorded to another file system, durably, with a manifest that says so.
+    /// Copies the recorded extents and their manifest to another file system, durably.
     ///
-    /// - Returns: The copy; `nil` after cancelling.
+    /// - Returns: The identity of the copy; `nil` after cancellation.
     private func copy(
         _ part: PartialFile, _ bytes: [UInt8], _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> FileIdentity? {
@@ -97,7 +97,7 @@ struct PartMove {
         }
         try copy.sync()
         try place.after(.copied)
-        // What was to be published is another file now: that is verified again.
+        // The copy is a different file, so it is verified again before it is published.
         let records = JournalRewrite.records(for: manifest.extents.extents)
         let moved =
             manifest.publishing == nil
@@ -109,7 +109,7 @@ struct PartMove {
 }
 
 extension Assembly.Standing {
-    /// The part, if all is there that `record` says of another one.
+    /// Returns the part if its own manifest records at least as many bytes as `record`.
     fileprivate func copy(of record: Record) -> FileIdentity? {
         guard case .ours(let identity) = part, let own = self.record, own.bytes > 0,
             own.bytes >= record.bytes
@@ -119,7 +119,7 @@ extension Assembly.Standing {
 }
 
 extension Result<[UInt8], Manifest.Problem> {
-    /// The bytes of a manifest.
+    /// Returns the bytes of a manifest.
     ///
     /// - Throws: `foreignPart`.
     fileprivate func get(or folder: Folder, _ names: PartNames) throws(AssemblyError) -> [UInt8] {

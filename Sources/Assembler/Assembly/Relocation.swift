@@ -1,25 +1,26 @@
 import Glibc
 
-/// Moving what a download has on the disk to another name or folder, such that it is whole in one of the two places
-/// at any moment.
+/// Moves a download's files to another name or folder; at any time, one of both paths is complete.
 ///
 /// A part, in one file system:
 ///
-/// 1. The manifest is written beside the new name: without a part it says nothing.
-/// 2. The part is renamed: before, the old place can be gone on with, and afterwards the new one.
-/// 3. Both folders are synchronized, the new one first; then the old manifest goes.
+/// 1. The manifest is written beside the new name. A manifest without a part has no effect.
+/// 2. The part is renamed. Before, a run can continue at the old path; afterwards, at the new one.
+/// 3. Both folders are synchronized, the new one first. Then the old manifest is removed.
 ///
-/// To another file system, the copy is made as a part of this download with a manifest that records nothing. When
-/// it is durable, its manifest gets all records: from now on there are two. The old part goes, durably, and then
-/// the old manifest.
+/// On another file system, the part is copied to a part of this download whose manifest records
+/// nothing. When the copy is durable, all records are written to its manifest; now two complete
+/// parts exist. The old part is removed durably, and then the old manifest.
 ///
-/// A finished file is renamed. To another file system it is copied to a part with a manifest that records nothing;
-/// that becomes one that says `publishing`, as before any renaming; the copy gets its name, the old file goes, and
-/// at last the manifest. A manifest that is about the file goes with it.
+/// A finished file is renamed. On another file system, the file is copied to a part whose manifest
+/// records nothing. Its manifest then records `publishing`, as before any publication. The copy is
+/// renamed, the old file is removed, and finally the manifest. A manifest that describes the file
+/// is moved with it.
 ///
-/// Run again, it sees by the manifests' generations, by inodes and by `publishing` how far it had come.
+/// A repeated call determines the completed steps by the manifests' generations, by inodes and by
+/// `publishing`.
 struct Relocation {
-    /// After what it can be stopped by a test.
+    /// A step after which a test can interrupt the move.
     enum Step: Hashable, CaseIterable {
         case manifestWritten, copied, copyRecorded, moved, synchronized, oldRemoved
     }
@@ -33,7 +34,7 @@ struct Relocation {
     /// Called after each step.
     var after: (Step) throws(AssemblyError) -> Void = { (_) throws(AssemblyError) in }
 
-    /// Opens the folders; a source that is gone had nothing.
+    /// Opens both folders; a missing source folder counts as empty.
     ///
     /// - Throws: `folderUnavailable`.
     init(
@@ -45,20 +46,20 @@ struct Relocation {
         (self.owner, self.finished) = (owner, finished)
     }
 
-    /// Moves, or goes on with moving.
+    /// Starts the move, or continues an interrupted one.
     func run(isCancelled: () -> Bool = { false }) throws(AssemblyError) -> Assembly.Moved {
         let here = try Assembly.Standing(new, in: target, owner: owner)
         guard let source else { return arrived(here) }
         if old == new, source.identity == target.identity { return arrived(here) }
         let there = try Assembly.Standing(old, in: source, owner: owner)
-        // A name that was given and not tidied up after counts too.
+        // Also a file that was published by a run that did not remove its manifest.
         if let version = finished ?? there.published?.version {
             return try FileMove(self, source, version).run(isCancelled)
         }
         return try PartMove(self, source).run(isCancelled)
     }
 
-    /// What stands at the new place when nothing is left to be moved.
+    /// Returns the outcome for the files at the new path if no files remain to be moved.
     func arrived(_ here: Assembly.Standing) -> Assembly.Moved {
         if let finished {
             guard case .regular(let status) = here.destination,
@@ -71,9 +72,9 @@ struct Relocation {
         return .nothing
     }
 
-    /// Removes what this move has come to that is not of use, when the old file stands still.
+    /// Removes the incomplete files of this move if the old file still exists.
     ///
-    /// - Parameter hasBegun: Whether this call has written anything.
+    /// - Parameter hasBegun: Whether this call has completed any step.
     /// - Throws: `cannotCreate`, `io`.
     func takeBack(hasBegun: Bool) throws(AssemblyError) {
         guard let source, old != new || source.identity != target.identity else { return }
@@ -93,7 +94,7 @@ struct Relocation {
         try target.removePart(new)
     }
 
-    /// Checks that nothing stands beside the new name but what an earlier call has left.
+    /// Checks that only files of an earlier call exist beside the new name.
     ///
     /// - Throws: `destinationExists`.
     func checkFree(
@@ -112,9 +113,9 @@ struct Relocation {
         }
     }
 
-    /// Writes a manifest beside the new name, durable, in the place of `present`.
+    /// Writes a manifest beside the new name, durably, and replaces `present`.
     ///
-    /// - Throws: `destinationExists` where there was none and is one now; `cannotCreate`, `io`.
+    /// - Throws: `destinationExists` if a manifest was created in the meantime; `cannotCreate`, `io`.
     func write(
         _ manifest: [UInt8], over present: Assembly.Standing.Sidecar
     ) throws(AssemblyError) {
@@ -132,24 +133,24 @@ struct Relocation {
         try target.sync()
     }
 
-    /// A new part at the new place, locked, without a byte.
+    /// Creates an empty, locked part at the new path.
     func newPart() throws(AssemblyError) -> PartialFile {
         let part = try PartialFile(folder: target, name: new.part)
         guard part.initialSize ?? 0 > 0 else { return part }
-        // What an earlier call had copied; its manifest vouches for nothing.
+        // Remove the copy of an earlier call; its manifest records no bytes.
         try target.remove(new.part)
         part.unlock()
         return try PartialFile(folder: target, name: new.part)
     }
 
-    /// Renames without replacing, by another name of the same file if need be.
+    /// Renames a file without replacing another one, with link(2) and unlink(2) if necessary.
     ///
-    /// - Returns: Whether it was done: not across file systems.
+    /// - Returns: Whether the file was renamed; false across file systems.
     func rename(_ name: String, to other: String, in source: Folder) throws(AssemblyError) -> Bool {
         if let there = try target.status(of: other)?.identity,
             try source.status(of: name)?.identity == there, source.hasOtherNames(name)
         {
-            // Stopped between link(2) and unlink(2).
+            // An earlier call stopped between link(2) and unlink(2).
             try target.sync()
             try source.remove(name)
         } else if try !source.moveWithoutReplacing(name, to: other, in: target) {
@@ -164,7 +165,7 @@ struct Relocation {
 }
 
 extension Assembly.Standing {
-    /// What the manifest says, if it is of this download.
+    /// The record in the manifest, if the manifest belongs to this download.
     var record: Record? {
         guard case .ours(let record) = manifest else { return nil }
         return record
@@ -172,6 +173,6 @@ extension Assembly.Standing {
 }
 
 extension Assembly.Standing.Record {
-    /// Whether it may be the one that a copy is made with: it vouches for no byte.
+    /// Whether the manifest may be that of an incomplete copy, which records no bytes.
     var isOfCopy: Bool { bytes == 0 && finished == nil }
 }

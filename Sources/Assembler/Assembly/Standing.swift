@@ -1,10 +1,10 @@
-/// What the part and the manifest of a download are known by.
+/// The URLs and the generation that identify a download's part and manifest.
 package struct PartOwner: Sendable, Hashable {
-    /// The URLs of the download in full: a manifest of one of them is its own.
+    /// The complete URLs of the download; a manifest for one of them belongs to the download.
     package var urls: [String]
-    /// The manifest's generation as it was recorded elsewhere; `nil` when it was not.
+    /// The manifest's generation from another record; `nil` if unknown.
     ///
-    /// That manifest is its own whatever link it was last continued with.
+    /// A manifest of this generation belongs to the download, whatever URL it records.
     package var generation: String?
 
     package init(urls: [String], generation: String? = nil) {
@@ -17,35 +17,35 @@ package struct PartOwner: Sendable, Hashable {
 }
 
 extension Assembly {
-    /// What stands where a download's file is to be, and beside it, while no download has it open.
+    /// The files at a download's destination and beside it, while no run has them open.
     package struct Standing: Sendable, Hashable {
-        /// What stands at the part's name.
+        /// The file at the part's name.
         package enum Part: Sendable, Hashable {
-            /// Nothing.
+            /// No file exists.
             case none
-            /// A file without a byte and without a manifest, as a run leaves it that was killed at once.
+            /// An empty file without a manifest, from a run that was killed right after its start.
             case empty(FileIdentity)
-            /// A file whose manifest is of this download.
+            /// A file whose manifest belongs to this download.
             case ours(FileIdentity)
-            /// Anything else.
+            /// Any other file.
             case foreign(FileIdentity)
         }
 
-        /// What stands at the manifest's name.
+        /// The file at the manifest's name.
         package enum Sidecar: Sendable, Hashable {
-            /// Nothing.
+            /// No file exists.
             case none
             /// A manifest of this download.
             case ours(Record)
-            /// A manifest of another download, or something else that is to be left alone.
+            /// A manifest of another download, or another file that must not be changed.
             case other
-            /// One of segget's that cannot be read: damaged, or of another version.
+            /// A segget manifest that cannot be read: damaged, or of another format version.
             case unreadable
         }
 
-        /// What stands at the name of the finished file.
+        /// The file at the destination's name.
         package enum Occupant: Sendable, Hashable {
-            /// Nothing.
+            /// No file exists.
             case none
             /// A regular file.
             case regular(FileStatus)
@@ -53,21 +53,21 @@ extension Assembly {
             case other
         }
 
-        /// What a manifest of this download says.
+        /// The facts in a manifest of this download.
         package struct Record: Sendable, Hashable {
-            /// Which part it is about.
+            /// The generation of the part.
             package var generation: String
-            /// Size of the file in bytes; `nil` when unknown.
+            /// The size of the file in bytes; `nil` if unknown.
             package var size: Int64?
-            /// What arrived, not yet checked against the data.
+            /// The received extents, not verified against the data yet.
             package var extents: [Extent]
-            /// Bytes that arrived.
+            /// The number of received bytes.
             package var bytes: Int64
-            /// The part that was verified, and about to be renamed.
+            /// The verified part that was about to be renamed.
             package var publishing: FileIdentity?
-            /// Size in bytes of the finished file that the manifest was kept for.
+            /// The size in bytes of the finished file that the manifest was kept for.
             package var finished: Int64?
-            /// Whether the complete part had another digest than expected.
+            /// Whether the digest of the complete part was wrong.
             package var isRejected: Bool
 
             package init(
@@ -92,27 +92,27 @@ extension Assembly {
             }
         }
 
-        /// What stands at the part's name.
+        /// The file at the part's name.
         package var part: Part
-        /// What stands at the manifest's name.
+        /// The file at the manifest's name.
         package var manifest: Sidecar
-        /// What stands at the name of the finished file.
+        /// The file at the destination's name.
         package var destination: Occupant
 
-        /// Puts together what stands where.
+        /// Creates a value from the three files.
         package init(part: Part, manifest: Sidecar, destination: Occupant) {
             self.part = part
             self.manifest = manifest
             self.destination = destination
         }
 
-        /// Looks, and changes nothing.
+        /// Inspects the files of a download without changing anything.
         ///
         /// - Parameters:
         ///   - names: The names of the finished file, the part and the manifest.
-        ///   - folder: Where they stand.
-        ///   - owner: The download: what it is known by.
-        /// - Throws: `cannotCreate` when it cannot be looked at, `io`.
+        ///   - folder: The folder of the files.
+        ///   - owner: The URLs and generation that identify the download.
+        /// - Throws: `cannotCreate` if a file cannot be inspected, `io`.
         init(_ names: PartNames, in folder: Folder, owner: PartOwner) throws(AssemblyError) {
             manifest = try Self.sidecar(names, in: folder, owner: owner)
             part = try Self.part(names, in: folder, beside: manifest)
@@ -158,7 +158,7 @@ extension Assembly {
             }
         }
 
-        /// The finished file that the manifest was about to give its name, and that has it.
+        /// The finished file, if the manifest records that it was about to be renamed.
         var published: FileStatus? {
             guard case .ours(let record) = manifest, case .regular(let status) = destination,
                 let publishing = record.publishing, publishing.isSame(as: status.identity)
