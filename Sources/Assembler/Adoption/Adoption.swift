@@ -1,29 +1,29 @@
 import CLinux
 import Glibc
 
-/// Makes a part of ours of what another program has begun, with a manifest that says what is in it.
+/// Turns another program's incomplete download into a segget part with a manifest.
 ///
-/// Whatever stops it in between leaves the other program's file as it was, or moved whole; the same command
-/// then goes on.
+/// An interruption leaves the other program's file either unchanged or completely moved. The same
+/// command then continues.
 package struct Adoption: Sendable {
-    /// How the part came about.
+    /// How the part was created.
     package enum Way: Sendable, Hashable {
         /// The other program's file was renamed.
         case moved
-        /// It was copied, and stands there still.
+        /// The other program's file was copied and still exists.
         case copied
-        /// It had the name of the part already, and so many bytes.
+        /// The file already had the part's name; `size` is its former length in bytes.
         case inPlace(size: Int64)
     }
 
-    /// A part that was made.
+    /// A part that was created from another program's file.
     package struct Taken: Sendable {
-        /// The path that was given.
+        /// The path of the other program's file, as the user specified it.
         package let path: String
         package let way: Way
-        /// The generation of its manifest.
+        /// The generation in the part's manifest.
         package let generation: String
-        /// Bytes that are in it.
+        /// The number of bytes that the manifest records.
         package let bytes: Int64
         let folder: Folder
         let names: PartNames
@@ -36,16 +36,16 @@ package struct Adoption: Sendable {
     private let names: PartNames
     private let header: Manifest.Header
 
-    /// Whether there is a part already that an earlier run has begun, or taken over.
+    /// Returns whether an earlier run has already started or adopted a part.
     ///
-    /// There is nothing to take over then. Only looks.
+    /// If so, there is nothing to adopt. Changes nothing.
     ///
     /// - Parameters:
-    ///   - request: What is downloaded.
-    ///   - path: Path of the file that is to be taken over.
-    /// - Returns: Whether there is.
-    /// - Throws: `foreignPart` for what may be neither continued nor replaced, unless it is the file at
-    ///   `path` itself; `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
+    ///   - request: The parameters of the download.
+    ///   - path: The path of the file to adopt.
+    /// - Returns: Whether such a part exists.
+    /// - Throws: `foreignPart` if a part can be neither continued nor replaced, unless it is the file
+    ///   at `path`; `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package static func isBegun(
         _ request: Assembly.Request, path: String
     ) throws(AssemblyError) -> Bool {
@@ -67,12 +67,12 @@ package struct Adoption: Sendable {
         FileTarget(folder: request.folder, name: PartNames(request.name).part).path
     }
 
-    /// Prepares taking a file over.
+    /// Prepares the adoption of a file.
     ///
     /// - Parameters:
-    ///   - found: The file, of which a sample was compared with what the server sends.
-    ///   - request: What is downloaded.
-    ///   - deciding: The digests that the whole file must have, in this run and in any later one.
+    ///   - found: The file; a sample of it was compared with the server's bytes.
+    ///   - request: The parameters of the download.
+    ///   - deciding: The digests that the whole file must have, in this run and in later ones.
     /// - Throws: `folderUnavailable`.
     package init(
         _ found: ForeignPart, for request: Assembly.Request, deciding: [Digest]
@@ -87,13 +87,13 @@ package struct Adoption: Sendable {
         self.header = header
     }
 
-    /// Takes it over; blocks for as long as reading and perhaps copying takes.
+    /// Adopts the file; blocks while it reads and, if necessary, copies the file.
     ///
     /// - Parameters:
-    ///   - moves: Whether the file may be moved, because nothing more is to be proved of it.
-    ///   - isCancelled: Asked again and again meanwhile.
-    /// - Returns: The part; `nil` after cancelling.
-    /// - Throws: `notAdopted`, `noSpace`, `busy`, `cannotCreate`, `io`; the file is as it was then.
+    ///   - moves: Whether the file may be moved, because it needs no further verification.
+    ///   - isCancelled: Called repeatedly while the file is read or copied.
+    /// - Returns: The part; `nil` after cancellation.
+    /// - Throws: `notAdopted`, `noSpace`, `busy`, `cannotCreate`, `io`. The file is then unchanged.
     package func take(
         moves: Bool, isCancelled: () -> Bool
     ) throws(AssemblyError) -> Taken? {
@@ -122,23 +122,23 @@ package struct Adoption: Sendable {
 
     // MARK: Moving
 
-    /// What became of moving: `nil` inside after cancelling.
+    /// The outcome of moving the file; `value` is `nil` after cancellation.
     private struct Moved { let value: Taken? }
 
-    /// Renames the file; `nil` where it can only be copied.
+    /// Renames the file; returns `nil` if the file can only be copied.
     ///
-    /// The manifest comes first: a part without one would be taken for somebody else's. One without a part
-    /// says nothing.
+    /// The manifest is written first, because a part without a manifest counts as foreign. A manifest
+    /// without a part has no effect.
     private func move(_ isCancelled: () -> Bool) throws(AssemblyError) -> Moved? {
         guard folder.identity?.device == found.identity.device else { return nil }
         try found.lock()
-        // It is the same lock that the part has under its own name.
+        // The lock belongs to the file, so it remains valid after the rename.
         defer { found.unlock() }
         guard let extents = try extents(in: found.descriptor, found.path, isCancelled) else {
             return Moved(value: nil)
         }
         try found.sync()
-        // What stands there holds nothing, but whoever has just begun it has its lock.
+        // The existing part is empty, but a process that has just started may hold its lock.
         let old = try PartialFile(folder: folder, name: names.part)
         try checkNothingBegun(old)
         try folder.remove(names.part)
@@ -153,24 +153,24 @@ package struct Adoption: Sendable {
         guard code == 0 else {
             try? journal.remove()
             if code == EEXIST { throw .busy(path: folder.path(of: names.part)) }
-            // Another mount of the same device, or a folder that nothing may be taken from.
+            // Another mount of the same device, or a folder from which no file may be removed.
             guard [EXDEV, EACCES, EPERM, EROFS].contains(code) else {
                 throw .io(operation: "rename", path: found.path, errno: code)
             }
             return nil
         }
         try folder.sync()
-        // What cannot be tidied up there does no harm here.
+        // A failed cleanup of the source folder does no harm.
         try? found.folder.sync()
         try? found.removeControlFile()
         return Moved(value: taken(.moved, found.identity))
     }
 
-    /// Checks, with the part's lock, that nobody has begun a part since that was looked at first.
+    /// Checks, under the part's lock, that no process has started a part since the first check.
     ///
     /// - Throws: `busy`, `foreignPart`, and what `isBegun` throws.
     private func checkNothingBegun(_ part: PartialFile) throws(AssemblyError) {
-        // A manifest whose part is missing is what a killed run has left.
+        // If the part was missing, its manifest is from a killed run.
         guard part.initialSize != nil else { return }
         guard try !Self.isBegun(request, path: found.path) else {
             throw .busy(path: folder.path(of: names.part))
@@ -191,7 +191,7 @@ package struct Adoption: Sendable {
         var journal: Journal?
         do throws(AssemblyError) {
             try part.checkSpace(for: request.identity.size ?? found.size)
-            // Before there is a byte in it: killed now, it is a part of ours that holds nothing.
+            // Written before the first byte: if killed now, the run leaves an empty segget part.
             journal = try writeManifest([])
             if let extents = try copied(to: part, isCancelled) {
                 try part.sync()
@@ -200,7 +200,7 @@ package struct Adoption: Sendable {
                 return taken(.copied, part.identity)
             }
         } catch {
-            // The first failure says more than one of tidying up.
+            // Throw the first error; an error of the cleanup is less informative.
             try? folder.remove(names.part)
             try? journal?.remove()
             throw error
@@ -210,7 +210,7 @@ package struct Adoption: Sendable {
         return nil
     }
 
-    /// Copies what is there, and says what was copied; `nil` after cancelling.
+    /// Copies the existing ranges and returns their extents; `nil` after cancellation.
     private func copied(
         to part: PartialFile, _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> [Extent]? {
@@ -225,9 +225,11 @@ package struct Adoption: Sendable {
         return extents
     }
 
-    // MARK: What all have in common
+    // MARK: Common helpers
 
-    /// The CRC-32 of what is there, as extents that cost little if one is damaged; `nil` after cancelling.
+    /// Returns the existing ranges as extents with their CRC-32; `nil` after cancellation.
+    ///
+    /// The extents are small, so that a damaged one costs little.
     private func extents(
         in descriptor: Int32, _ path: String, _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> [Extent]? {
@@ -241,7 +243,7 @@ package struct Adoption: Sendable {
                     (position / ExtentMap.mergeLimit + 1) * ExtentMap.mergeLimit)
                 let piece = ByteRange(position, end)
                 guard let crc = crc32(of: piece, in: descriptor) else {
-                    // It ended early: somebody has cut it off.
+                    // The file is shorter than before: another process truncated it.
                     if errno == ENODATA { throw .notAdopted(path: found.path, .changed) }
                     throw .io(operation: "pread", path: path, errno: errno)
                 }
@@ -267,8 +269,9 @@ package struct Adoption: Sendable {
 }
 
 extension Adoption.Taken {
-    /// Gives a file that was taken over in place its former length, and removes the manifest; does nothing
-    /// to one that was copied, which stands where it was.
+    /// Truncates a file that was adopted in place to its former length and removes the manifest.
+    ///
+    /// Does nothing if the file was copied, because the original still exists.
     ///
     /// - Throws: `busy`, `cannotCreate`, `io`.
     package func undo() throws(AssemblyError) {

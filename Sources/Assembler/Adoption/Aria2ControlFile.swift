@@ -1,31 +1,32 @@
-// Adoption: what another program has begun of a file, and making a part of it that an ordinary download then
-// completes. It knows what curl, browsers and aria2 leave; it never knows a server, and never writes to the
-// file of the other program.
+// Adoption: turns another program's incomplete download into a part that a download completes.
+// Reads the files of curl, browsers and aria2. Does not use servers, and does not write to the
+// other program's file.
 
-/// What aria2 writes down beside a file that it has not finished: `FILE.aria2`, in the format of version 1.
+/// The contents of aria2's control file `FILE.aria2` for an incomplete file, format version 1.
 ///
-/// Source: "Control File (*.aria2) Format" in aria2's technical notes; all numbers are in network byte
-/// order. What aria2 would not write is refused, since nothing else in the file shows that it is whole.
+/// Source: "Control File (*.aria2) Format" in aria2's technical notes. All numbers are in network
+/// byte order. The parser rejects values that aria2 would not write, because the format has no
+/// checksum.
 ///
-/// Pure.
+/// Performs no I/O.
 package struct Aria2ControlFile: Sendable, Hashable {
-    /// Longest control file that is read, in bytes: enough for 32 TiB in pieces of 1 MiB.
+    /// The maximum size in bytes of a control file: enough for 32 TiB in pieces of 1 MiB.
     static let longest = 4 << 20
-    /// What aria2 puts behind the file's name.
+    /// The suffix that aria2 appends to the file's name.
     static let suffix = ".aria2"
 
-    /// What aria2 took for the length of the whole file, in bytes.
+    /// The length of the whole file in bytes, according to aria2.
     package let total: Int64
-    /// The bytes that it has written.
+    /// The bytes that aria2 has written.
     package let done: RangeSet
 
-    /// Reads the bytes of a control file.
+    /// Parses the bytes of a control file.
     ///
     /// - Throws: `ControlFileProblem`.
     package init(reading bytes: [UInt8]) throws(ControlFileProblem) {
         var reader = Reader(bytes: bytes[...])
         let version = Int(try reader.number(2))
-        // Version 0 has its numbers in the order of the machine that wrote it.
+        // Version 0 uses the byte order of the host that wrote the file.
         guard version == 1 else { throw .version(version) }
         let isTorrent = try Self.isTorrent(extensions: reader.number(4))
         guard try reader.number(4) == (isTorrent ? Self.infoHashLength : 0) else {
@@ -36,7 +37,7 @@ package struct Aria2ControlFile: Sendable, Hashable {
         guard let total = Int64(exactly: try reader.number(8)), pieceLength > 0 else {
             throw .inconsistent
         }
-        // Bytes that a torrent's file was uploaded.
+        // The number of uploaded bytes of a torrent.
         _ = try reader.number(8)
         let pieces = Blocks(length: total, size: pieceLength)
         var done = RangeSet()
@@ -47,9 +48,9 @@ package struct Aria2ControlFile: Sendable, Hashable {
         self.done = done
     }
 
-    /// Length of a torrent's hash in bytes.
+    /// The length of a torrent's info hash in bytes.
     private static let infoHashLength: UInt64 = 20
-    /// Length of a block, whole ones of which aria2 marks in a piece that it has begun, in bytes.
+    /// The length in bytes of the blocks that aria2 marks as complete in an incomplete piece.
     private static let blockLength: Int64 = 16 << 10
 
     private static func isTorrent(extensions: UInt64) throws(ControlFileProblem) -> Bool {
@@ -57,7 +58,7 @@ package struct Aria2ControlFile: Sendable, Hashable {
         return extensions == 1
     }
 
-    /// Adds the blocks of pieces that are begun.
+    /// Adds the complete blocks of incomplete pieces.
     private static func addBegun(
         of pieces: Blocks, _ reader: inout Reader, to done: inout RangeSet
     ) throws(ControlFileProblem) {
@@ -75,22 +76,23 @@ package struct Aria2ControlFile: Sendable, Hashable {
     }
 }
 
-/// A length in bytes, cut into blocks of one size, the last of which may be shorter.
+/// A length in bytes, divided into blocks of equal size; the last block may be shorter.
 private struct Blocks {
     let length: Int64
-    /// Bytes of a block; at least 1.
+    /// The size of a block in bytes; at least 1.
     let size: Int64
 
-    /// Number of blocks.
+    /// The number of blocks.
     var count: Int64 { length / size + (length % size > 0 ? 1 : 0) }
 
-    /// The bytes of a block, of those that there are.
+    /// Returns the byte range of a block; `index` must be less than `count`.
     func range(_ index: Int64) -> ByteRange {
         ByteRange(index * size, index * size + min(size, length - index * size))
     }
 
-    /// The bytes of those blocks whose bits are set, the first bit being the most significant one; adjacent
-    /// ones together.
+    /// Reads a bitfield and returns the ranges of the marked blocks; adjacent blocks are joined.
+    ///
+    /// The first bit is the most significant one.
     func marked(in reader: inout Reader) throws(ControlFileProblem) -> [ByteRange] {
         let stated = try reader.number(4)
         guard Int64(stated) == count / 8 + (count % 8 > 0 ? 1 : 0) else { throw .inconsistent }
@@ -101,7 +103,7 @@ private struct Blocks {
         for byte in bits {
             for bit in 0..<8 {
                 let isSet = byte & (0x80 >> UInt8(bit)) != 0
-                // There is no block for the last bits.
+                // The padding bits at the end belong to no block.
                 guard index < count else {
                     guard !isSet else { throw .inconsistent }
                     continue
@@ -119,11 +121,11 @@ private struct Blocks {
     }
 }
 
-/// Takes numbers and bytes from the front.
+/// Reads numbers and bytes from the front of `bytes`.
 private struct Reader {
     var bytes: ArraySlice<UInt8>
 
-    /// A number of so many bytes, the most significant one in front.
+    /// Reads a big-endian number of `count` bytes.
     mutating func number(_ count: UInt64) throws(ControlFileProblem) -> UInt64 {
         try take(count).reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -1,36 +1,37 @@
 import CLinux
 import Glibc
 
-/// A file in which another program has begun to bring a remote one: open, to be looked at and never written.
+/// Another program's incomplete download of a remote file, open and never written to.
 package final class ForeignPart: Sendable {
-    /// Its path as it was given, for messages.
+    /// The path as the user specified it, for messages.
     package let path: String
-    /// The bytes of the remote file that are in it, as far as can be seen before they are compared.
+    /// The ranges of the remote file that the file seems to contain, before any comparison.
     package let ranges: RangeSet
-    /// Whether it is as long as the remote file, and no control file says what of that is there: other
-    /// programs provide for all of the space before they begin.
+    /// Whether the file is as long as the remote file and has no control file.
+    ///
+    /// Other programs may allocate the full length before they download.
     package let isOfFullLength: Bool
     let descriptor: Int32
-    /// The folder that it stands in.
+    /// The folder of the file.
     let folder: Folder
-    /// Its name in the folder.
+    /// The name of the file in the folder.
     let name: String
     private let stamp: Stamp
 
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     var size: Int64 { stamp.size }
-    /// Which file it is.
+    /// The identity of the file.
     var identity: FileIdentity { stamp.identity }
 
-    /// Opens a file, and finds out what is there.
+    /// Opens a file and determines which ranges it contains.
     ///
-    /// Reads it only where it has holes or its full length; blocks.
+    /// Reads the data only if the file has holes or its full length; blocks.
     ///
     /// - Parameters:
-    ///   - path: Its path.
-    ///   - remote: Length of the remote file in bytes.
-    ///   - isCancelled: Asked again and again while the data is read.
-    /// - Returns: The file; `nil` after cancelling.
+    ///   - path: The path of the file.
+    ///   - remote: The length of the remote file in bytes.
+    ///   - isCancelled: Called repeatedly while the data is read.
+    /// - Returns: The file; `nil` after cancellation.
     /// - Throws: `notAdopted`, `folderUnavailable`, `cannotCreate`, `io`.
     package static func open(
         _ path: String, remote: Int64, isCancelled: () -> Bool
@@ -88,10 +89,10 @@ package final class ForeignPart: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Whether what a server sent is what stands in the file.
+    /// Returns whether the bytes in the file equal a server's sample.
     package func agrees(with sample: Extent) -> Bool { isIntact(sample, in: descriptor) }
 
-    /// Makes sure that it is still what it was when it was opened, and has its name still.
+    /// Checks that the file is unchanged since it was opened and still has its name.
     ///
     /// - Throws: `notAdopted`, `cannotCreate`, `io`.
     func checkUnchanged() throws(AssemblyError) {
@@ -100,7 +101,7 @@ package final class ForeignPart: Sendable {
         else { throw .notAdopted(path: path, .changed) }
     }
 
-    /// Takes the lock that a part of ours has, so that of two processes one takes it over.
+    /// Locks the file in the same way as a part, so that only one process can adopt it.
     ///
     /// - Throws: `notAdopted`.
     func lock() throws(AssemblyError) {
@@ -109,10 +110,10 @@ package final class ForeignPart: Sendable {
         }
     }
 
-    /// Lets go of that lock.
+    /// Releases the lock.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Makes its bytes durable, whoever wrote them.
+    /// Makes all bytes of the file durable, including those of the other program.
     ///
     /// - Throws: `io`.
     func sync() throws(AssemblyError) {
@@ -123,11 +124,11 @@ package final class ForeignPart: Sendable {
 
     // MARK: aria2's control file
 
-    /// How long aria2 took a remote file for whose control file stands beside a file.
+    /// Returns the length of the remote file according to aria2's control file beside `target`.
     ///
     /// Blocks.
     ///
-    /// - Returns: The length in bytes; `nil` where there is no control file that can be read.
+    /// - Returns: The length in bytes; `nil` if no readable control file exists.
     package static func controlledSize(of target: FileTarget) -> Int64? {
         guard let folder = try? Folder(target.folder),
             let descriptor = folder.open(target.name + Aria2ControlFile.suffix, O_RDONLY)
@@ -136,7 +137,7 @@ package final class ForeignPart: Sendable {
         return try? contents(of: descriptor, target.path).total
     }
 
-    /// Makes sure that no other program works on a file that is to be replaced; blocks.
+    /// Checks that no other program uses a file that is to be replaced; blocks.
     ///
     /// - Throws: `notAdopted`, `folderUnavailable`.
     package static func checkUnused(_ target: FileTarget) throws(AssemblyError) {
@@ -148,7 +149,7 @@ package final class ForeignPart: Sendable {
         }
     }
 
-    /// Removes the control file that stands beside a file which is complete now, if that is one of aria2's.
+    /// Removes the control file beside a complete file, if aria2 wrote it.
     ///
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func removeControlFile(of target: FileTarget) throws(AssemblyError) {
@@ -159,7 +160,7 @@ package final class ForeignPart: Sendable {
         try folder.remove(name)
     }
 
-    /// What aria2 wrote down beside a file; `nil` when there is nothing.
+    /// Returns aria2's control file beside a file; `nil` if there is none.
     private static func controlFile(
         of target: FileTarget, in folder: Folder, remote: Int64
     ) throws(AssemblyError) -> Aria2ControlFile? {
@@ -168,7 +169,7 @@ package final class ForeignPart: Sendable {
             .notAdopted(path: target.path, .controlFile(problem))
         }
         guard let descriptor = folder.open(name, O_RDONLY) else {
-            // A name that is too long is no file's.
+            // No file can exist under a name that is too long.
             if errno == ENOENT || errno == ENAMETOOLONG { return nil }
             throw refusal(.unusable)
         }
@@ -198,7 +199,7 @@ package final class ForeignPart: Sendable {
         return try Aria2ControlFile(reading: Array(bytes.prefix(count)))
     }
 
-    /// Removes aria2's control file, which describes nothing any more.
+    /// Removes aria2's control file, which is obsolete after the adoption.
     ///
     /// - Throws: `io`.
     func removeControlFile() throws(AssemblyError) {
@@ -206,16 +207,16 @@ package final class ForeignPart: Sendable {
     }
 }
 
-/// What stat(2) says of a file that is not to change: two that are equal are of one file that did not.
+/// The stat(2) values of a file; equal stamps mean that the file did not change.
 private struct Stamp: Hashable {
     let identity: FileIdentity
-    /// In bytes.
+    /// The length in bytes.
     let size: Int64
     let isRegular: Bool
     let owner: uid_t
-    /// Number of its names.
+    /// The number of hard links.
     let names: UInt
-    /// When its content and when its status was last changed: seconds and nanoseconds.
+    /// The seconds and nanoseconds of the last content change and the last status change.
     private let times: [Int]
 
     init(of descriptor: Int32, _ path: String) throws(AssemblyError) {
@@ -232,7 +233,7 @@ private struct Stamp: Hashable {
         ]
     }
 
-    /// Why the open file is left alone; `nil` when it is ours, and nobody writes to it.
+    /// Returns the reason not to adopt the file; `nil` if the user owns it and no process writes to it.
     func obstacle(_ descriptor: Int32) -> AdoptionObstacle? {
         guard isRegular else { return .notARegularFile }
         guard owner == geteuid() else { return .otherOwner }

@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// What has been written of an open file, as far as holes and zeros show.
+/// The written ranges of an open file, as far as holes and zeros show them.
 package struct WrittenRanges {
     let descriptor: Int32
-    /// Length of the file in bytes.
+    /// The length of the file in bytes.
     let size: Int64
 
-    /// Blocks of file systems, in bytes: what surrounds a write is filled up with zeros to one.
+    /// The block size of file systems in bytes; a partly written block is padded with zeros.
     private static let block = 4096
 
-    /// What is in no hole; all of it where the file system does not say.
+    /// The ranges outside holes; the whole file if the file system does not report holes.
     private var data: RangeSet {
         var data = RangeSet()
         var position: Int64 = 0
@@ -28,23 +28,23 @@ package struct WrittenRanges {
         return data
     }
 
-    /// What of the bytes that are said to be written is in no hole: a power cut may have left one.
+    /// Returns the part of `done` outside holes, which a power cut may leave in written data.
     func within(_ done: RangeSet) -> RangeSet {
         var there = done
         for hole in data.gaps(in: ByteRange(0, size)).ranges { there.remove(hole) }
         return there
     }
 
-    /// What has been written, by a program that does not say so.
+    /// Returns the written ranges of a file without a control file.
     ///
-    /// That is all from the beginning on, unless the file has holes or its full length: then it was written
-    /// at several places, or its space was provided for, and blocks of zeros count for nothing, nor do the
-    /// zeros before and behind them.
+    /// Normally, this is the whole file. If the file has holes or its full length, the program wrote at
+    /// several offsets or preallocated the space. Blocks of zeros and the zeros next to them then count
+    /// as not written.
     ///
     /// - Parameters:
-    ///   - isOfFullLength: Whether the file is as long as it is to be.
-    ///   - isCancelled: Asked again and again while the data is read.
-    /// - Returns: `nil` after cancelling.
+    ///   - isOfFullLength: Whether the file is as long as the remote file.
+    ///   - isCancelled: Called repeatedly while the data is read.
+    /// - Returns: The ranges; `nil` after cancellation.
     func found(isOfFullLength: Bool, _ isCancelled: () -> Bool) -> RangeSet? {
         let data = data
         guard isOfFullLength || data.front < size else { return data }
@@ -52,7 +52,7 @@ package struct WrittenRanges {
         for region in data.ranges {
             guard let runs = runs(in: region, isCancelled) else { return nil }
             for run in runs {
-                // What ends with the file was the last thing to be written, unless that is complete.
+                // The last run of a shorter file was written last, so its final zeros are data.
                 let mayEndInZeros = run.end == size && !isOfFullLength
                 there.insert(
                     trimmed(run, atStart: run.start > 0, atEnd: !mayEndInZeros))
@@ -61,14 +61,14 @@ package struct WrittenRanges {
         return there
     }
 
-    /// What of a file is in holes, or in blocks of zeros: bytes that perhaps nobody has written yet.
+    /// Returns the ranges of a file in holes or blocks of zeros, which may not be written yet.
     ///
-    /// Reads it all; blocks.
+    /// Reads the whole file; blocks.
     ///
     /// - Parameters:
-    ///   - target: The file.
-    ///   - isCancelled: Asked again and again while the data is read.
-    /// - Returns: `nil` after cancelling.
+    ///   - target: The folder and name of the file.
+    ///   - isCancelled: Called repeatedly while the data is read.
+    /// - Returns: The ranges; `nil` after cancellation.
     /// - Throws: `folderUnavailable`, `cannotCreate`, `io`.
     package static func blanks(
         of target: FileTarget, isCancelled: () -> Bool
@@ -84,9 +84,9 @@ package struct WrittenRanges {
             .map { $0.gaps(in: ByteRange(0, size)) }
     }
 
-    /// The runs of blocks that are not all zeros; what cannot be read counts as zeros.
+    /// Returns the runs of blocks that are not all zeros; unreadable blocks count as zeros.
     ///
-    /// - Returns: `nil` after cancelling.
+    /// - Returns: The runs; `nil` after cancellation.
     private func runs(in region: ByteRange, _ isCancelled: () -> Bool) -> [ByteRange]? {
         let buffer = ReadBuffer()
         var runs = RangeSet()
@@ -108,7 +108,7 @@ package struct WrittenRanges {
         return runs.ranges
     }
 
-    /// A run without the zeros at its ends, which are shorter than a block.
+    /// Returns a run without the zeros at its start or end, which are shorter than a block.
     private func trimmed(_ run: ByteRange, atStart: Bool, atEnd: Bool) -> ByteRange {
         var (start, end) = (run.start, run.end)
         let length = Int64(Self.block)
@@ -131,7 +131,7 @@ package struct WrittenRanges {
 
     private static func areZeros(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let base = bytes.baseAddress, bytes.first == 0 else { return bytes.isEmpty }
-        // Each byte is the one before it.
+        // Compares each byte with the previous one.
         return memcmp(base, base + 1, bytes.count - 1) == 0
     }
 }

@@ -38,8 +38,8 @@ extension Assembly {
     ///
     /// - Parameters:
     ///   - size: Length of the file in bytes; all of them have arrived.
-    ///   - keeping: The bytes that a later run may keep if the digest is wrong; `nil` if no later run
-    ///     may continue the part.
+    ///   - keeping: The bytes that a later run may keep if the digest is wrong; `nil` if no
+    ///     later run may continue the part.
     ///   - onVerified: Called on this thread between verifying and renaming.
     ///   - isCurrent: Returns whether the file still matches the server's version. Called on this
     ///     thread once the data is durable; may block. If it returns false, the part remains.
@@ -64,7 +64,7 @@ extension Assembly {
             recordMismatch(actual, keeping: keeping)
             throw .digestMismatch(expected: digest, actual: actual, part: file.path)
         }
-        // Data that could not be made durable must not be published; the error is reported only here.
+        // Do not publish data that could not be made durable; only this line reports the error.
         if let failure = stopThreads() { throw failure }
         guard !wasInterrupted else { return nil }
         onVerified()

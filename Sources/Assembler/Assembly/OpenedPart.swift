@@ -46,7 +46,7 @@ struct OpenedPart {
                 file.unlock()
                 file = try PartialFile(folder: folder, name: file.name)
             }
-            // Write the manifest before the part has a length: without one, it would count as foreign.
+            // Write the manifest first: a part with a length but no manifest counts as foreign.
             let header = Self.header(request, resumed)
             made = header
             let opened = try Journal(

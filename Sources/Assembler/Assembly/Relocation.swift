@@ -143,7 +143,7 @@ struct Relocation {
         return try PartialFile(folder: target, name: new.part)
     }
 
-    /// Renames a file without replacing another one, with link(2) and unlink(2) if necessary.
+    /// Renames a file without replacing another one, if necessary with link(2) and unlink(2).
     ///
     /// - Returns: Whether the file was renamed; false across file systems.
     func rename(_ name: String, to other: String, in source: Folder) throws(AssemblyError) -> Bool {
