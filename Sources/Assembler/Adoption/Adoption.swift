@@ -44,8 +44,8 @@ package struct Adoption: Sendable {
     ///   - request: The parameters of the download.
     ///   - path: The path of the file to adopt.
     /// - Returns: Whether such a part exists.
-    /// - Throws: `foreignPart` if a part can be neither continued nor replaced, unless it is the file
-    ///   at `path`; `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
+    /// - Throws: `foreignPart` if a part can be neither continued nor replaced, unless it is the
+    ///   file at `path`; `folderUnavailable`, `notARegularFile`, `cannotCreate`, `io`.
     package static func isBegun(
         _ request: Assembly.Request, path: String
     ) throws(AssemblyError) -> Bool {
@@ -127,8 +127,8 @@ package struct Adoption: Sendable {
 
     /// Renames the file; returns `nil` if the file can only be copied.
     ///
-    /// The manifest is written first, because a part without a manifest counts as foreign. A manifest
-    /// without a part has no effect.
+    /// The manifest is written first, because a part without a manifest counts as foreign. A
+    /// manifest without a part has no effect.
     private func move(_ isCancelled: () -> Bool) throws(AssemblyError) -> Moved? {
         guard folder.identity?.device == found.identity.device else { return nil }
         try found.lock()

@@ -233,7 +233,10 @@ private struct Stamp: Hashable {
         ]
     }
 
-    /// Returns the reason not to adopt the file; `nil` if the user owns it and no process writes to it.
+    /// Returns the reason why the open file must not be adopted.
+    ///
+    /// - Returns: The reason; `nil` if the file is regular, has one name, belongs to the user, and
+    ///   no process writes to it.
     func obstacle(_ descriptor: Int32) -> AdoptionObstacle? {
         guard isRegular else { return .notARegularFile }
         guard owner == geteuid() else { return .otherOwner }

@@ -37,9 +37,9 @@ package struct WrittenRanges {
 
     /// Returns the written ranges of a file without a control file.
     ///
-    /// Normally, this is the whole file. If the file has holes or its full length, the program wrote at
-    /// several offsets or preallocated the space. Blocks of zeros and the zeros next to them then count
-    /// as not written.
+    /// Normally, this is the whole file. If the file has holes or its full length, the program
+    /// wrote at several offsets or preallocated the space. Blocks of zeros and the zeros next to
+    /// them then count as not written.
     ///
     /// - Parameters:
     ///   - isOfFullLength: Whether the file is as long as the remote file.

@@ -85,7 +85,8 @@ extension Assembly {
 
     /// Checks that there is a part with its manifest.
     ///
-    /// - Throws: `noPart`, `folderUnavailable`, `notARegularFile`, `foreignPart`, `cannotCreate`, `io`.
+    /// - Throws: `noPart`, `folderUnavailable`, `notARegularFile`, `foreignPart`, `cannotCreate`,
+    ///   `io`.
     package static func checkPart(folder path: String, name: String) throws(AssemblyError) {
         let (folder, names) = (try Folder(path), PartNames(name))
         let part = try folder.status(of: names.part)
@@ -107,7 +108,9 @@ extension Assembly {
         return try OpenedPart.decide(request, in: folder, partSize: part?.size)
     }
 
-    /// Returns the number of bytes in an earlier run's manifest, for messages; 0 without a manifest.
+    /// Returns the number of bytes that an earlier run's manifest records; 0 without a manifest.
+    ///
+    /// Used in messages.
     package static func bytesRecorded(folder: String, name: String) -> Int64 {
         manifestOfPart(folder: folder, name: name)?.extents.covered.count ?? 0
     }

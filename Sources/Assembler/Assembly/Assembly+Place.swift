@@ -44,8 +44,8 @@ extension Assembly {
 
     /// Removes part and manifest if they belong to this download and no other process uses them.
     ///
-    /// A finished file and its manifest remain. The part is removed first, durably: after a power cut,
-    /// a part without its manifest would count as a foreign part.
+    /// A finished file and its manifest remain. The part is removed first, durably: after a power
+    /// cut, a part without its manifest would count as a foreign part.
     ///
     /// - Parameters:
     ///   - target: Folder and name of the destination.
@@ -134,8 +134,8 @@ extension Assembly {
 
     /// Moves a download's files to another name or folder without replacing existing files.
     ///
-    /// The same call completes a move that was interrupted, even by a power cut; see ``Relocation``.
-    /// Files are copied if the new folder is on another file system.
+    /// The same call completes a move that was interrupted, even by a power cut. Files are copied
+    /// if the new folder is on another file system. See ``Relocation``.
     ///
     /// - Parameters:
     ///   - old: The old folder and name of the destination.
@@ -145,8 +145,8 @@ extension Assembly {
     ///   - isCancelled: Called repeatedly while bytes are copied.
     /// - Returns: The outcome of this call or of an earlier one.
     /// - Throws: `destinationExists` with the path of the existing file, `busy`, `notARegularFile`,
-    ///   `noSpace`, `partChanged` if the finished file changed during the copy, `folderUnavailable`,
-    ///   `cannotCreate`, `io`. The files then remain at the old path.
+    ///   `noSpace`, `partChanged` if the finished file changed during the copy,
+    ///   `folderUnavailable`, `cannotCreate`, `io`. The files then remain at the old path.
     package static func move(
         from old: FileTarget, to new: FileTarget, owner: PartOwner, finished: FileVersion? = nil,
         isCancelled: () -> Bool = { false }

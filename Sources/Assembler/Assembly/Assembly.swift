@@ -48,7 +48,7 @@ package final class Assembly: @unchecked Sendable {
             file: file, algorithms: Set(expected.map(\.algorithm)),
             diskPriority: request.checkPriority)
         self.follower = follower
-        // Drop a very large file from the page cache, so that it does not displace other files' pages.
+        // Drop a very large file from the page cache: other files' pages are more useful there.
         var forgettable: (@Sendable () -> Int64)?
         if request.identity.size ?? 0 >= physicalMemory() / 4 {
             forgettable = { follower?.position ?? .max }

@@ -115,7 +115,8 @@ struct Relocation {
 
     /// Writes a manifest beside the new name, durably, and replaces `present`.
     ///
-    /// - Throws: `destinationExists` if a manifest was created in the meantime; `cannotCreate`, `io`.
+    /// - Throws: `destinationExists` if a manifest was created in the meantime; `cannotCreate`,
+    ///   `io`.
     func write(
         _ manifest: [UInt8], over present: Assembly.Standing.Sidecar
     ) throws(AssemblyError) {
