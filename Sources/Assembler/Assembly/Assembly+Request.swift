@@ -23,7 +23,7 @@ extension Assembly {
         package var resume = true
         /// The generation of the part whose sample was compared with the server's file.
         package var sampled: String?
-        /// Whether this run has already provided a part, which must still exist.
+        /// Whether an earlier attempt of this run kept bytes in a part, which must still exist.
         package var hasPart = false
         /// Whether existing files at the destination, part and manifest names may be replaced.
         package var overwrite = false

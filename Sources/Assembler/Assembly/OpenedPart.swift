@@ -78,7 +78,7 @@ struct OpenedPart {
         guard var header = resumed?.header else { return newHeader(request) }
         if request.isNewLink, !header.isFor(fullURL: request.fullURL) {
             let isProven = header.identity.obstacle(toContinuingWith: request.identity) == nil
-            // A matching sample does not verify the part permanently.
+            // Record that only a sample matched: it does not verify the part permanently.
             if request.sampled == header.generation, !isProven { header.isSampled = true }
             if request.takesNewLink {
                 header.move(
@@ -135,7 +135,7 @@ extension Manifest.Header {
     /// Adds the facts that every header records.
     fileprivate mutating func complete(_ request: Assembly.Request) {
         require(request.required)
-        // A continued download uses ranges, whether or not the first request did.
+        // Record whether the server serves ranges now, regardless of the earlier run.
         isOneStream = request.servesRanges ? nil : true
     }
 }
