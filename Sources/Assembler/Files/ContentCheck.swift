@@ -1,23 +1,23 @@
-/// What one reading of a file finds out: which extents are damaged, and its digests.
+/// The result of reading a file once: its damaged extents and its digests.
 struct ContentCheck: Sendable {
-    /// Extents whose bytes do not have their CRC-32, or cannot be read.
+    /// The extents whose bytes do not match their CRC-32 or cannot be read.
     var damaged: [Extent] = []
-    /// The digests that were asked for; none when some byte could not be read.
+    /// The requested digests; empty if any byte could not be read.
     var digests: [Digest] = []
-    /// Bytes that were read.
+    /// The number of bytes that were read.
     var bytesRead: Int64 = 0
 
-    /// Reads a file of `size` bytes.
+    /// Reads a file and checks its extents and digests.
     ///
-    /// Without algorithms only the extents are read.
+    /// Without algorithms, only the extents are read.
     ///
     /// - Parameters:
     ///   - descriptor: The open file.
     ///   - size: Its length in bytes.
-    ///   - extents: What is checked, in ascending order, disjoint; may lie behind the end.
-    ///   - algorithms: The digests of the whole file that are wanted.
-    ///   - isCancelled: Asked again and again, with the number of bytes that have been read.
-    /// - Returns: What was found, or `nil` after cancelling.
+    ///   - extents: The extents to check, disjoint and in ascending order. They may lie beyond the end.
+    ///   - algorithms: The algorithms of the requested digests of the whole file.
+    ///   - isCancelled: Called before each read, with the number of bytes read so far.
+    /// - Returns: The result, or `nil` if the check was cancelled.
     static func run(
         _ descriptor: Int32, size: Int64, extents: [Extent], algorithms: Set<DigestAlgorithm>,
         isCancelled: (Int64) -> Bool = { _ in false }

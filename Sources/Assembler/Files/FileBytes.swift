@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads at an offset until `buffer` is full or the file ends.
 ///
-/// - Returns: Number of bytes read, or `nil` with `errno` set.
+/// - Returns: The number of bytes read, or `nil` with `errno` set.
 func readFully(
     _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
 ) -> Int? {
@@ -55,9 +55,9 @@ func writeFully(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset:
     return 0
 }
 
-/// Memory that a file is read into, a piece at a time.
+/// A buffer for reading a file piece by piece.
 struct ReadBuffer: ~Copyable {
-    /// Most bytes that are read at once.
+    /// The maximum number of bytes per read.
     private static let step: Int64 = 256 << 10
 
     private let memory = UnsafeMutableRawBufferPointer.allocate(
@@ -65,11 +65,12 @@ struct ReadBuffer: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// The bytes of an open file from `start` on, before `end`, as many as fit: at least one.
+    /// Returns the bytes of an open file from `start` up to `end`, as many as fit in the buffer.
     ///
-    /// They are valid until the next call.
+    /// The bytes are valid until the next call.
     ///
-    /// - Returns: `nil` with `errno` set when they cannot be read; `ENODATA` where the file ends before.
+    /// - Returns: The bytes, or `nil` with `errno` set if the read fails; `ENODATA` if the file
+    ///   ends too early.
     func read(_ descriptor: Int32, from start: Int64, to end: Int64) -> UnsafeRawBufferPointer? {
         let wanted = UnsafeMutableRawBufferPointer(
             rebasing: memory[..<Int(min(Self.step, end - start))])
@@ -82,14 +83,14 @@ struct ReadBuffer: ~Copyable {
     }
 }
 
-/// Whether the bytes of a file have the extent's CRC-32.
+/// Returns whether the bytes of a file match the extent's CRC-32.
 ///
-/// Bytes that cannot be read have not.
+/// Unreadable bytes do not match.
 func isIntact(_ extent: Extent, in descriptor: Int32) -> Bool {
     crc32(of: extent.range, in: descriptor) == extent.crc
 }
 
-/// The CRC-32 of bytes of a file; `nil` when they cannot be read.
+/// Returns the CRC-32 of a range of a file, or `nil` if the range cannot be read.
 func crc32(of range: ByteRange, in descriptor: Int32) -> UInt32? {
     let buffer = ReadBuffer()
     var crc: UInt32 = 0

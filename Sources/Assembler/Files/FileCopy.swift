@@ -1,24 +1,24 @@
 import CLinux
 import Glibc
 
-/// Copies bytes of an open file to the same place of another one.
+/// Copies bytes of an open file to the same offset of another file.
 struct FileCopy {
-    /// Where the bytes are.
+    /// The file descriptor of the source.
     let source: Int32
     let sourcePath: String
-    /// Where they go.
+    /// The file descriptor of the target.
     let target: Int32
     let targetPath: String
 
-    /// Most bytes between two looks at whether it is cancelled.
+    /// The maximum number of bytes to copy between two checks for cancellation.
     private static let step: Int64 = 64 << 20
 
-    /// Copies bytes, which both files share afterwards where the file system can.
+    /// Copies a range, sharing its blocks between both files if the file system supports that.
     ///
     /// - Parameters:
-    ///   - range: The bytes, all of which are there.
-    ///   - isCancelled: Asked again and again meanwhile.
-    /// - Returns: Whether all are copied: not after cancelling.
+    ///   - range: The bytes to copy, all of which exist in the source.
+    ///   - isCancelled: Called before each step.
+    /// - Returns: `true` if all bytes were copied, `false` if the copy was cancelled.
     /// - Throws: `io`.
     func callAsFunction(
         _ range: ByteRange, isCancelled: () -> Bool = { false }
@@ -29,7 +29,7 @@ struct FileCopy {
             let length = Int(min(range.end - position, Self.step))
             let count = segget_copy_range(source, target, off_t(position), length)
             if count < 0, errno == EINTR { continue }
-            // Between some file systems, and on old kernels, the kernel does not copy.
+            // Some pairs of file systems and old kernels do not support copy_file_range(2).
             if count < 0, errno == EXDEV || isUnsupported(errno: errno) {
                 return try copyByHand(ByteRange(position, range.end), isCancelled)
             }

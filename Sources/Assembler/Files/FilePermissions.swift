@@ -8,27 +8,28 @@ struct FilePermissions: Sendable, Hashable {
 
     /// Mode bits, as of chmod(2).
     var mode: mode_t
-    /// The value of `system.posix_acl_access`; `nil` where the mode says all.
+    /// The value of `system.posix_acl_access`; `nil` if the file has no list
+    /// beyond its mode.
     var list: [UInt8]?
 
     /// Gives an open file these permissions.
     ///
-    /// - Returns: The `errno` of what failed; `nil` when it has them.
+    /// - Returns: `nil` on success, else the `errno` of the call that failed.
     func apply(to descriptor: Int32) -> Int32? {
-        // The list first, which holds the mode too: with the mode alone the owning group would have what its mask is to
-        // allow to others.
+        // The list includes the mode. With a list, the mode's group bits are the list's mask, and
+        // fchmod(2) alone would grant that mask to the owning group.
         if let list, segget_set_attribute(descriptor, Self.accessList, list, list.count) == 0 {
             return nil
         }
         return fchmod(descriptor, mode) == 0 ? nil : errno
     }
 
-    /// Whether new files in an open folder get an access control list of the folder's (acl(5)).
+    /// Returns whether new files in an open folder inherit its default access control list (acl(5)).
     static func areInherited(in folder: Int32) -> Bool {
         segget_get_attribute(folder, defaultList, nil, 0) > 0
     }
 
-    /// Those that the kernel has given an open file; `nil` with `errno` set.
+    /// Reads the permissions of an open file; `nil` with `errno` set on failure.
     init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -42,13 +43,13 @@ struct FilePermissions: Sendable, Hashable {
 }
 
 extension Folder {
-    /// The permissions that a file of mode 0666 gets in the folder.
+    /// Returns the permissions of a new file that is created in the folder with mode 0666.
     ///
-    /// Where the folder has a default access control list, the umask counts for nothing, and an empty file is made to
-    /// see what the kernel gives it.
+    /// If the folder has a default access control list, the kernel ignores the umask. In that case
+    /// this method creates an empty file and reads the permissions that the kernel gave it.
     ///
-    /// - Parameter umask: File mode creation mask; `nil` for the process's.
-    /// - Returns: The permissions.
+    /// - Parameter umask: The file mode creation mask; `nil` for the mask of the process.
+    /// - Returns: The permissions; those from the umask if no file can be created.
     func permissions(umask: mode_t?) -> FilePermissions {
         let plain = FilePermissions(mode: 0o666 & ~(umask ?? processUmask()))
         return withDescriptor { here in
@@ -66,10 +67,10 @@ extension Folder {
     }
 }
 
-/// What a file system did not take of a finished file's mode and time.
+/// The attributes of a finished file that the file system refused to set.
 package struct RefusedAttributes: Sendable, Hashable {
-    /// `errno` of setting the mode; `nil` when it was set.
+    /// The `errno` of setting the mode; `nil` on success.
     package var mode: Int32?
-    /// `errno` of setting the time; `nil` when it was set.
+    /// The `errno` of setting the time; `nil` on success.
     package var time: Int32?
 }

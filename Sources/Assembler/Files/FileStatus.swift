@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file on which device: what a rename does not change.
+/// The device and inode of a file, which a rename does not change.
 package struct FileIdentity: Codable, Sendable, Hashable {
     /// `st_dev` of stat(2).
     package var device: UInt64
@@ -9,20 +9,20 @@ package struct FileIdentity: Codable, Sendable, Hashable {
 
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 
-    /// Whether it is the file that was written down as `other`, in the same folder.
+    /// Returns whether this is the file recorded as `other`, in the same folder.
     ///
-    /// By the inode alone, for a folder is on one device: the device's number may be another one
-    /// when the machine has started again after a power cut.
+    /// Compares only the inodes, because a folder is on one device. The device number may change
+    /// when the machine restarts.
     package func isSame(as other: FileIdentity?) -> Bool { inode == other?.inode }
 }
 
-/// What tells a finished file from another one at its name, and from one that was changed.
+/// The identity, size and modification time of a finished file, to detect replacement or change.
 package struct FileVersion: Sendable, Hashable {
-    /// Which file it is.
+    /// The device and inode of the file.
     package var identity: FileIdentity
-    /// Length in bytes.
+    /// The length in bytes.
     package var size: Int64
-    /// When its content was last changed, in whole seconds since 1970.
+    /// The modification time, in whole seconds since 1970.
     package var modified: Int64
 
     package init(identity: FileIdentity, size: Int64, modified: Int64) {
@@ -31,34 +31,35 @@ package struct FileVersion: Sendable, Hashable {
         self.modified = modified
     }
 
-    /// Whether it is the same file, unchanged, wherever it stands in the same file system; see
-    /// ``FileIdentity/isSame(as:)``.
+    /// Returns whether this is the same unchanged file, anywhere in the same file system.
+    ///
+    /// See ``FileIdentity/isSame(as:)``.
     package func isSame(as other: FileVersion) -> Bool {
         identity.isSame(as: other.identity) && hasSameContent(as: other)
     }
 
-    /// Whether size and time speak for the same content: what a copy keeps.
+    /// Returns whether size and modification time match, as they do for a copy that keeps the time.
     package func hasSameContent(as other: FileVersion) -> Bool {
         size == other.size && modified == other.modified
     }
 }
 
-/// The parts of stat(2) that matter here.
+/// The fields of stat(2) that segget uses.
 package struct FileStatus: Sendable, Hashable {
-    /// Which file it is.
+    /// The device and inode of the file.
     package var identity: FileIdentity
-    /// Length in bytes.
+    /// The length in bytes.
     package var size: Int64
-    /// Bytes that are allocated on the disk.
+    /// The number of bytes allocated on the disk.
     package var allocated: Int64
-    /// When its content was last changed, in whole seconds since 1970.
+    /// The modification time, in whole seconds since 1970.
     package var modified: Int64
     /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
     package var isRegular: Bool
-    /// Whom it belongs to.
+    /// The user ID of the owner.
     var owner: uid_t
 
-    /// What tells the file, as it is now, from others.
+    /// The current version of the file.
     package var version: FileVersion {
         FileVersion(identity: identity, size: size, modified: modified)
     }

@@ -25,11 +25,11 @@ package struct FileTarget: Sendable, Hashable {
             name: String(path[path.index(after: slash)...]))
     }
 
-    /// The path, for messages and results: without a `./` that says nothing.
+    /// The path for messages and results, without a leading `./`.
     package var path: String {
         folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// The path of a folder as system calls take it: the current one has no empty path there.
+    /// Returns the path of a folder for system calls, which need `.` instead of an empty path.
     package static func folder(_ path: String) -> String { path.isEmpty ? "." : path }
 }

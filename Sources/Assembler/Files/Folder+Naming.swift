@@ -1,31 +1,32 @@
 import CLinux
 import Glibc
 
-/// How a file got its name.
+/// The method by which a file was renamed.
 package enum NamingWay: Sendable, Hashable {
-    /// By a rename that replaces nothing: renameat2(2).
+    /// renameat2(2) with `RENAME_NOREPLACE`.
     case renamed
-    /// By link(2) and unlink(2), which replace nothing either.
+    /// link(2) and unlink(2), which do not replace a file either.
     case linked
-    /// By a check that the name is free and a plain rename, which replaces a file that another program creates
-    /// between the two.
+    /// A check that the name is free, followed by rename(2).
+    ///
+    /// The rename replaces a file that another program creates between the two calls.
     case checked
 }
 
-/// What an empty file of segget's own has shown about a folder: which calls give a name without replacing.
+/// The calls that can rename a file in a folder without replacing another, tested with an empty file.
 ///
 /// Pure.
 enum NamingCalls: Sendable, Hashable {
     /// renameat2(2) with `RENAME_NOREPLACE` works.
     case rename
-    /// It does not, and link(2) works.
+    /// renameat2(2) with `RENAME_NOREPLACE` does not work, but link(2) does.
     case link
-    /// Neither works.
+    /// Neither call works.
     case neither
-    /// The trial itself failed, as on a broken or full disk.
+    /// The test itself failed, for example because the disk is broken or full.
     case unknown
 
-    /// Judges by the `errno` of both calls, 0 for success.
+    /// Derives the result from the `errno` of both calls, 0 for success.
     init(rename: Int32, link: Int32) {
         switch (rename, link) {
         case (0, _): self = .rename
@@ -36,16 +37,16 @@ enum NamingCalls: Sendable, Hashable {
         }
     }
 
-    /// Whether a call may have failed because it does not work in the folder.
+    /// Returns whether a call may have failed because the folder does not support it.
     ///
     /// Some file systems return EIO for flags that they do not know.
     static func isRefusal(_ code: Int32) -> Bool { isUnsupported(errno: code) || code == EIO }
 }
 
 extension Folder {
-    /// Renames within the folder, and fails when something stands at `new`.
+    /// Renames a file within the folder, and fails if `new` exists.
     ///
-    /// - Returns: How it was done.
+    /// - Returns: The method that was used.
     /// - Throws: `destinationExists`, `io`.
     @discardableResult
     func renameWithoutReplacing(_ old: String, to new: String) throws(AssemblyError) -> NamingWay {
@@ -55,9 +56,9 @@ extension Folder {
         return way
     }
 
-    /// Renames into another folder, and fails when something stands there.
+    /// Moves a file to another folder, and fails if `new` exists there.
     ///
-    /// - Returns: Whether it was done: not across file systems.
+    /// - Returns: `true` if the file was moved, `false` if the folders are on different file systems.
     /// - Throws: `destinationExists`, `io`.
     func moveWithoutReplacing(
         _ old: String, to new: String, in target: Folder
@@ -65,11 +66,12 @@ extension Folder {
         try give(old, theName: new, in: target) != nil
     }
 
-    /// Gives a file a name: by renameat2(2), else by link(2) and unlink(2), between which both names are the file's.
+    /// Renames a file with renameat2(2), or with link(2) and unlink(2).
     ///
-    /// Where an empty file shows that neither works in the folder: by a check and a plain rename.
+    /// Between link(2) and unlink(2) the file has both names. If a test with an empty file shows
+    /// that neither call works in the folder, this method checks the name and uses rename(2).
     ///
-    /// - Returns: How it was done; `nil` across file systems.
+    /// - Returns: The method that was used; `nil` if the folders are on different file systems.
     private func give(
         _ old: String, theName new: String, in target: Folder
     ) throws(AssemblyError) -> NamingWay? {
@@ -79,7 +81,8 @@ extension Folder {
         if code == 0 { return .renamed }
         if code == EXDEV { return nil }
         guard NamingCalls.isRefusal(code) else { throw target.failure(code, new) }
-        // These say nothing about the file. EPERM and EIO may: an empty one shows whether they do.
+        // These codes do not depend on the file. EPERM and EIO may, and a test with an empty file
+        // shows whether they do.
         let isPlain = [EINVAL, ENOSYS, EOPNOTSUPP].contains(code)
         if isPlain, try link(old, to: new, in: target) == 0 { return .linked }
         switch target.namingCalls() {
@@ -98,9 +101,9 @@ extension Folder {
         }
     }
 
-    /// Gives a file a second name and takes the first one away.
+    /// Links a file to its new name and removes the old one.
     ///
-    /// - Returns: The `errno` of link(2), 0 when it was done.
+    /// - Returns: 0 on success, else the `errno` of link(2).
     private func link(_ old: String, to new: String, in target: Folder) throws(AssemblyError)
         -> Int32
     {
@@ -109,13 +112,13 @@ extension Folder {
             if code == EEXIST { throw .destinationExists(path: target.path(of: new)) }
             return code
         }
-        // Or a power cut might leave neither name.
+        // Otherwise the file might have neither name after a power failure.
         try target.sync()
         try remove(old)
         return 0
     }
 
-    /// Tries with an empty file which calls give a name without replacing; removes it again.
+    /// Tests with a temporary empty file which calls can rename without replacing.
     func namingCalls() -> NamingCalls {
         let old = ".segget-" + String(UInt64.random(in: 0...UInt64.max), radix: 16)
         let new = old + "~"

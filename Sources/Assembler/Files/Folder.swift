@@ -1,16 +1,15 @@
-// Files: open folders and files, what stat(2) says of them, and reading them. It knows what the
-// system calls do and which of their failures matter; it never knows a manifest, a part or a
-// download.
+// FOLDER: open folders and files, their attributes from stat(2), and reading them. This folder
+// handles system calls and their errors. It does not depend on manifests, parts or downloads.
 
 import CLinux
 import Glibc
 
 /// An open folder.
 ///
-/// Everything that is done to a download's files is done relative to it, so that renaming or
-/// replacing the folder's path while we run leads nowhere else.
+/// All operations on a download's files are relative to its descriptor. They therefore stay in this
+/// folder even if its path is renamed or replaced during the download.
 package final class Folder: Sendable {
-    /// The path that it was opened by, for messages.
+    /// The path that the folder was opened with, for messages.
     package let path: String
     private let descriptor: Int32
 
@@ -28,22 +27,22 @@ package final class Folder: Sendable {
     /// Calls `body` with the open folder's descriptor.
     func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result { body(descriptor) }
 
-    /// The path of a file in it, for messages and results.
+    /// Returns the path of a file in the folder, for messages and results.
     package func path(of name: String) -> String { FileTarget(folder: path, name: name).path }
 
-    /// Which folder it is, however its path is spelled; `nil` when the system does not say.
+    /// The device and inode of the folder, independent of its path; `nil` if fstat(2) fails.
     package var identity: FileIdentity? { FileStatus(of: descriptor)?.identity }
 
-    /// What a path leads to; `nil` with `errno` set when the system does not say.
+    /// Returns the device and inode of the file at a path; `nil` with `errno` set if stat(2) fails.
     package static func identity(at path: String) -> FileIdentity? {
         var status = stat()
         return stat(path, &status) == 0 ? FileStatus(status).identity : nil
     }
 
-    /// Whether what a file says may be relied on: in a folder that others can put files into, such as
-    /// /tmp, somebody else's part could be given its bytes by him at any time.
+    /// Returns whether the content of a file can be trusted.
     ///
-    /// The same rule as the kernel's fs.protected_regular (proc_sys_fs(5)).
+    /// In a shared folder such as /tmp, the owner of another user's part file could change its bytes
+    /// at any time. The rule is that of the kernel's fs.protected_regular (proc_sys_fs(5)).
     ///
     /// - Throws: `io`.
     func trusts(_ file: FileStatus) throws(AssemblyError) -> Bool {
@@ -55,7 +54,7 @@ package final class Folder: Sendable {
         return !isShared || file.owner == geteuid() || file.owner == here.st_uid
     }
 
-    /// What stands at a name, without following a symbolic link; `nil` when nothing does.
+    /// Returns the status of a file without following a symbolic link; `nil` if it does not exist.
     package func status(of name: String) throws(AssemblyError) -> FileStatus? {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -65,21 +64,21 @@ package final class Folder: Sendable {
         return FileStatus(status)
     }
 
-    /// Whether nothing stands at a name, as far as the system says; false when it does not.
+    /// Returns whether a name is free; `false` also if fstatat(2) fails with another error.
     package func isFree(_ name: String) -> Bool {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
     }
 
-    /// Whether nothing stands at a name, and the system says so; also where the name is too long for anything.
+    /// Returns whether no file has this name, either because it is free or because it is too long.
     func cannotHave(_ name: String) -> Bool {
         isFree(name) || errno == ENAMETOOLONG
     }
 
-    /// Whether names that differ in case only are one name here, as on exFAT, NTFS, in a folder of ext4 with
-    /// `casefold`, and on many network shares.
+    /// Whether the folder treats names that differ only in case as the same name.
     ///
-    /// Found by an empty file, which is removed again; `false` where none can be made.
+    /// exFAT, NTFS, folders of ext4 with `casefold`, and many network shares do. The test creates
+    /// and removes an empty file; the result is `false` if the file cannot be created.
     package var foldsCase: Bool {
         let name = ".segget-case-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
         guard let file = open(name, O_WRONLY | O_CREAT | O_EXCL) else { return false }
@@ -88,7 +87,7 @@ package final class Folder: Sendable {
         return !isFree(name.uppercased())
     }
 
-    /// Opens a file; never follows a symbolic link, and never waits for a pipe's other end.
+    /// Opens a file without following a symbolic link or blocking on a pipe.
     ///
     /// - Returns: The descriptor, or `nil` with `errno` set.
     func open(_ name: String, _ flags: Int32) -> Int32? {
@@ -97,19 +96,19 @@ package final class Folder: Sendable {
         return result >= 0 ? result : nil
     }
 
-    /// Removes a file; that there is none, or can be none of such a name, is fine.
+    /// Removes a file; succeeds also if it does not exist or its name is too long.
     func remove(_ name: String) throws(AssemblyError) {
         guard unlinkat(descriptor, name, 0) == 0 || [ENOENT, ENAMETOOLONG].contains(errno) else {
             throw failure("unlink", name)
         }
     }
 
-    /// Renames within the folder, replacing what stands at `new`.
+    /// Renames a file within the folder, replacing any file at `new`.
     func rename(_ old: String, to new: String) throws(AssemblyError) {
         guard renameat(descriptor, old, descriptor, new) == 0 else { throw failure("rename", new) }
     }
 
-    /// Whether the file at a name has further names (hard links), as far as the system says.
+    /// Returns whether a file has other hard links; `false` if fstatat(2) fails.
     func hasOtherNames(_ name: String) -> Bool {
         var status = stat()
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink > 1
@@ -122,21 +121,22 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Bytes that an unprivileged user may still write to the file system; `nil` when it does not
-    /// say, as one without a size of its own.
+    /// Returns the number of bytes available to an unprivileged user in the file system.
+    ///
+    /// `nil` if it is unknown, for example because the file system reports no size.
     func freeBytes() -> Int64? {
         var status = statvfs()
         guard fstatvfs(descriptor, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
-    /// Checks that the file system has room for `needed` bytes more, as far as it says.
+    /// Checks that the file system has at least `needed` free bytes.
     ///
-    /// 0 says nothing: some file systems and quotas report it while they take data. ``PartialFile`` finds out by
-    /// reserving or writing.
+    /// Some file systems and quotas report 0 although they accept data. The check therefore ignores
+    /// 0, and ``PartialFile`` detects a lack of space when it reserves or writes.
     ///
-    /// - Returns: Whether the file system says so: not where it reports 0.
-    /// - Throws: `noSpace`, with the path of the file that needs them.
+    /// - Returns: `false` if the file system reports 0 free bytes, else `true`.
+    /// - Throws: `noSpace`, with the path of the file that needs the bytes.
     @discardableResult
     func checkSpace(for needed: Int64, path: String) throws(AssemblyError) -> Bool {
         guard let free = freeBytes(), needed > 0 else { return true }

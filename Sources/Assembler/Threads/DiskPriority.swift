@@ -1,10 +1,10 @@
-/// How the disk serves those who read from it (ioprio_set(2)).
+/// The I/O priority of the threads that read from the disk (ioprio_set(2)).
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum DiskPriority: String, Sendable, Hashable, CaseIterable {
-    /// As it serves everybody, by the process's niceness.
+    /// The default priority, derived from the niceness of the process.
     case normal
-    /// Only when nobody else wants anything of it.
+    /// The idle class: the disk serves the thread only if no other process needs it.
     case idle
 }

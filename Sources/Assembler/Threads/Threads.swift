@@ -1,14 +1,14 @@
-// Threads: one lock, one kind of thread, one way to wait for an answer, and the clocks. It knows pthread; it
-// never knows what the threads do.
+// FOLDER: a lock, threads, a continuation, and clocks, all based on POSIX. This folder does not
+// depend on the work that the threads do.
 
 import CLinux
 import Glibc
 
-/// State behind one lock, with a condition that its users may wait for.
+/// State that is protected by a lock, with a condition to wait for.
 ///
-/// On pthread's mutex: it is the one that ThreadSanitizer understands without false alarms.
+/// Uses a pthread mutex, for which ThreadSanitizer reports no false positives.
 package final class Monitor<State>: @unchecked Sendable {
-    // Unchecked, because `state` is touched only between lock and unlock of `mutex`.
+    // Unchecked, because `state` is accessed only while `mutex` is locked.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
@@ -30,7 +30,7 @@ package final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` on the state under the lock, then wakes whoever waits.
+    /// Runs `body` on the state under the lock, then wakes all waiting threads.
     package func withLock<Result>(
         _ body: (inout State) throws -> sending Result
     ) rethrows -> sending Result {
@@ -43,7 +43,7 @@ package final class Monitor<State>: @unchecked Sendable {
 
     /// Waits until `ready` gives a value; `nil` after `timeout` seconds without one.
     ///
-    /// `ready` is called under the lock, at once and whenever the state may have changed.
+    /// `ready` is called under the lock, immediately and whenever the state may have changed.
     package func wait<Result>(
         timeout: Double? = nil, until ready: (inout State) -> sending Result?
     ) -> sending Result? {
@@ -66,18 +66,19 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 }
 
-/// A thread of our own, to be joined or detached exactly once.
+/// A POSIX thread, to be joined or detached exactly once.
 package struct OwnedThread: Sendable {
     private let id: pthread_t
 
     /// Starts a thread that runs `body`.
     ///
     /// - Parameters:
-    ///   - name: What ps shows, at most 15 bytes.
-    ///   - diskPriority: How the disk serves it.
-    ///   - body: What it does.
+    ///   - name: The name that ps shows, at most 15 bytes.
+    ///   - diskPriority: The I/O priority of the thread.
+    ///   - body: The code to run.
     ///
-    /// Where the system allows no more threads, waits for one to end: they are many while files are fetched.
+    /// If the system's limit of threads is reached, waits until another thread ends. Downloads use
+    /// many threads.
     package init(
         name: String, diskPriority: DiskPriority = .normal, body: @escaping @Sendable () -> Void
     ) {
@@ -91,12 +92,12 @@ package struct OwnedThread: Sendable {
         preconditionFailure("no thread can be created")
     }
 
-    /// How often a thread is tried to be started, 10 ms apart.
+    /// The number of attempts to start a thread, 10 ms apart.
     private static let attempts = 6000
 
     private init(_ id: pthread_t) { self.id = id }
 
-    /// Starts a thread that runs `body`; `nil` where the system allows no more threads.
+    /// Starts a thread that runs `body`; `nil` if the system allows no more threads.
     fileprivate static func start(
         name: String, diskPriority: DiskPriority, body: @escaping @Sendable () -> Void
     ) -> OwnedThread? {
@@ -120,7 +121,7 @@ package struct OwnedThread: Sendable {
                 guard let context else { return nil }
                 let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
                 segget_name_thread(start.name)
-                // Where the kernel refuses, the thread is served as the others are.
+                // If the kernel refuses, the thread keeps the normal priority.
                 if start.diskPriority == .idle { _ = segget_take_idle_disk_priority() }
                 start.body()
                 return nil
@@ -132,29 +133,28 @@ package struct OwnedThread: Sendable {
         return OwnedThread(id)
     }
 
-    /// Waits for the thread's end.
+    /// Waits until the thread ends.
     package func join() { pthread_join(id, nil) }
 
-    /// Lets the thread end by itself, in place of joining it.
+    /// Detaches the thread, instead of joining it.
     package func detach() { pthread_detach(id) }
 }
 
-/// A continuation that another thread resumes, once.
+/// A continuation that another thread resumes exactly once.
 ///
-/// A checked continuation alone would do. But when it is resumed before it is awaited, ThreadSanitizer
-/// does not see that what the one thread wrote comes before what the other one reads: so that the answer
-/// goes through a lock.
+/// A checked continuation alone would be correct. The lock is for ThreadSanitizer, which misses the
+/// order of one thread's writes and the other's reads if the continuation is resumed before it is awaited.
 package struct Answer<Result: Sendable>: Sendable {
     private let continuation: CheckedContinuation<Result, Never>
     private let order: Monitor<Void>
 
-    /// Gives the answer.
+    /// Resumes the waiting task with a result.
     package func resume(returning result: sending Result) {
         order.withLock { _ in }
         continuation.resume(returning: result)
     }
 
-    /// Waits for the answer that whoever `ask` hands it to gives.
+    /// Calls `ask` with an answer and waits until that answer is resumed.
     package static func wait(_ ask: (Answer) -> Void) async -> Result {
         let order = Monitor(())
         let result = await withCheckedContinuation { ask(Answer(continuation: $0, order: order)) }
@@ -163,9 +163,9 @@ package struct Answer<Result: Sendable>: Sendable {
     }
 }
 
-/// Runs blocking work on a thread of its own, so that no cooperative thread waits for a disk.
+/// Runs blocking work on a new thread, so that it does not block the cooperative thread pool.
 ///
-/// Where the system allows no more threads, that one waits after all.
+/// If the system allows no more threads, the work blocks the calling thread.
 package func offLoop<Result: Sendable, Failure: Error>(
     _ name: String, diskPriority: DiskPriority = .normal,
     _ body: @escaping @Sendable () throws(Failure) -> Result
@@ -189,16 +189,16 @@ package func offLoop<Result: Sendable, Failure: Error>(
     return try result.get()
 }
 
-/// Seconds on the monotonic clock, which no change of the wall clock moves.
+/// Returns the seconds on the monotonic clock, which changes of the wall clock do not affect.
 package func monotonicSeconds() -> Double { seconds(of: CLOCK_MONOTONIC) }
 
-/// Seconds since the machine was started, those in which it was suspended included.
+/// Returns the seconds since the machine started, including the time it was suspended.
 package func bootSeconds() -> Double { seconds(of: CLOCK_BOOTTIME) }
 
-/// Processor time that the calling thread has used, in seconds.
+/// Returns the processor time that the calling thread has used, in seconds.
 package func threadSeconds() -> Double { seconds(of: CLOCK_THREAD_CPUTIME_ID) }
 
-/// Seconds since 1970, by the wall clock.
+/// Returns the seconds since 1970 on the wall clock.
 package func secondsSince1970() -> Double { seconds(of: CLOCK_REALTIME) }
 
 private func seconds(of clock: clockid_t) -> Double {
