@@ -1,4 +1,4 @@
-// FOLDER: open folders and files, their attributes from stat(2), and reading them. This folder
+// Files: open folders and files, their attributes from stat(2), and reading them. This folder
 // handles system calls and their errors. It does not depend on manifests, parts or downloads.
 
 import CLinux

@@ -1,4 +1,4 @@
-// FOLDER: a lock, threads, a continuation, and clocks, all based on POSIX. This folder does not
+// Threads: a lock, threads, a continuation, and clocks, all based on POSIX. This folder does not
 // depend on the work that the threads do.
 
 import CLinux
