@@ -1,47 +1,47 @@
-/// A file of checksums as GNU coreutils and BSD write them, such as `SHA256SUMS`.
+/// A checksum file in the format of GNU coreutils or BSD, such as `SHA256SUMS`.
 ///
 /// Pure.
 public struct ChecksumFile: Sendable {
-    /// One line: the digest of the file with this name.
+    /// A line of the checksum file: a file name and its digest.
     public struct Entry: Sendable, Hashable {
-        /// The name as it stands there, escapes undone.
+        /// The file name, with escapes decoded.
         public var name: String
-        /// Its digest.
+        /// The digest of the file.
         public var digest: Digest
     }
 
-    /// Why a file of checksums says nothing about a file.
+    /// The reason why a checksum file has no usable digest for a file.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Problem: Error, Sendable, Hashable {
-        /// No line of it is one of a known algorithm.
+        /// No line is valid and has a known algorithm.
         case unreadable
-        /// It has no line for a file of this name.
+        /// The checksum file has no line for this name.
         case missing(name: String)
-        /// It has several lines for this name that contradict each other.
+        /// The checksum file has several lines with different digests for this name.
         case ambiguous(name: String)
     }
 
-    /// The lines that could be read.
+    /// The valid lines.
     public private(set) var entries: [Entry] = []
 
-    /// Reads the bytes of a file of checksums.
+    /// Parses the content of a checksum file.
     ///
-    /// Lines that are malformed, or of an unknown algorithm, are left out.
+    /// Malformed lines and lines with an unknown algorithm are ignored.
     ///
     /// - Parameters:
     ///   - bytes: The content.
-    ///   - fileName: Its name, which may state the algorithm: `MD5SUMS`, `SHA1SUMS`, `SHA256SUMS`,
-    ///     `SHA512SUMS`. Otherwise the length of each value does.
-    /// - Throws: `unreadable`, when no line could be read.
+    ///   - fileName: The name of the checksum file, which may contain the algorithm: `MD5SUMS`, `SHA1SUMS`, `SHA256SUMS`,
+    ///     `SHA512SUMS`. Otherwise the length of each value determines it.
+    /// - Throws: `unreadable` if no line is valid.
     public init(_ bytes: some Sequence<UInt8>, fileName: String) throws(Problem) {
         let upper = fileName.uppercased()
         let named = [
             ("SHA512", DigestAlgorithm.sha512), ("SHA256", .sha256), ("SHA1", .sha1),
             ("MD5", .md5),
         ].first { upper.contains($0.0) }?.1
-        // BLAKE2's values are as long as SHA-512's.
+        // BLAKE2 is not supported, and its values have the length of SHA-512's.
         guard !upper.hasPrefix("B2") else { throw .unreadable }
         for line in Array(bytes).split(separator: UInt8(ascii: "\n")) {
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -50,10 +50,10 @@ public struct ChecksumFile: Sendable {
         guard !entries.isEmpty else { throw .unreadable }
     }
 
-    /// The digest of the file at `path`.
+    /// Returns the digest of the file at `path`.
     ///
-    /// A line with the same last component is taken; where several are, one whose whole name is
-    /// that.
+    /// Only the last path component is compared. Lines whose name has no folder, or only `./`, are
+    /// preferred.
     ///
     /// - Throws: `missing`, `ambiguous`.
     public func digest(of path: String) throws(Problem) -> Digest {
@@ -74,7 +74,7 @@ public struct ChecksumFile: Sendable {
     }
 
     private static func entry(_ line: ArraySlice<UInt8>, _ named: DigestAlgorithm?) -> Entry? {
-        // A backslash in front says that the name has escapes.
+        // A leading backslash means that the name contains escapes.
         let isEscaped = line.first == UInt8(ascii: "\\")
         let line = isEscaped ? line.dropFirst() : line
         guard let (value, name, tag) = gnu(line) ?? bsd(line) else { return nil }
@@ -92,7 +92,7 @@ public struct ChecksumFile: Sendable {
         value: ArraySlice<UInt8>, name: ArraySlice<UInt8>, tag: DigestAlgorithm?
     )
 
-    /// `HEX  NAME`, or `HEX *NAME` for binary mode.
+    /// Parses `HEX  NAME`, or `HEX *NAME` for binary mode.
     private static func gnu(_ line: ArraySlice<UInt8>) -> Parts? {
         guard let space = line.firstIndex(of: UInt8(ascii: " ")) else { return nil }
         let rest = line[(space + 1)...]
@@ -102,7 +102,7 @@ public struct ChecksumFile: Sendable {
         return (line[..<space], rest.dropFirst(), nil)
     }
 
-    /// `ALGORITHM (NAME) = HEX`.
+    /// Parses `ALGORITHM (NAME) = HEX`.
     private static func bsd(_ line: ArraySlice<UInt8>) -> Parts? {
         guard let space = line.firstIndex(of: UInt8(ascii: " ")),
             let tag = DigestAlgorithm(name: String(decoding: line[..<space], as: UTF8.self)),

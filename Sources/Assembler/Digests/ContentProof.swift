@@ -1,11 +1,11 @@
-/// A digest that a run of bytes must have, and that is computed while they come.
+/// An expected digest of a byte sequence, verified while the bytes arrive.
 struct ContentProof {
-    /// Where the bytes end, in bytes from the start of the file.
+    /// The end of the bytes, as an offset from the start of the file.
     let end: Int64
     private let expected: Digest
     private var computed: StreamingDigest
 
-    /// `nil` for an algorithm that is not computed in this way.
+    /// Returns `nil` if the algorithm cannot be computed piece by piece.
     init?(_ expected: Digest, end: Int64) {
         guard let computed = StreamingDigest(expected.algorithm) else { return nil }
         self.end = end
@@ -13,7 +13,7 @@ struct ContentProof {
         self.computed = computed
     }
 
-    /// Whether the bytes so far have the digest.
+    /// Whether the bytes so far match the expected digest.
     var holds: Bool { computed.finish() == expected }
 
     mutating func update(_ bytes: UnsafeRawPointer, _ count: Int) {
@@ -22,7 +22,7 @@ struct ContentProof {
 }
 
 extension Digest {
-    /// Whether bytes have this digest; always `false` for a CRC-32.
+    /// Returns whether bytes match this digest; always `false` for a CRC-32.
     package func fits(_ bytes: [UInt8]) -> Bool {
         var computed = StreamingDigest(algorithm)
         bytes.withUnsafeBytes { computed?.update($0) }

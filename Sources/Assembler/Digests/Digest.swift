@@ -1,5 +1,5 @@
-// Digests: checksum algorithms, their values and their texts. Pure; it never opens a file and never
-// decides what becomes of one whose digest is wrong.
+// Digests: checksum algorithms, digest values, and their text formats. Pure: this folder does not open
+// files, and its callers handle files whose digest is wrong.
 
 /// A checksum algorithm that segget can verify.
 #if hasAttribute(nonexhaustive)
@@ -12,7 +12,7 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     case md5 = "md5"
     case crc32 = "crc32"
 
-    /// Length of a digest, in bytes.
+    /// The length of a digest, in bytes.
     public var byteCount: Int {
         switch self {
         case .sha256: 32
@@ -34,27 +34,29 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
 
 /// A digest of a whole file: an algorithm and its value.
 public struct Digest: Sendable, Hashable {
-    /// What computed the value.
+    /// The algorithm of the value.
     public let algorithm: DigestAlgorithm
-    /// The value, as long as the algorithm says; a CRC-32 is big-endian.
+    /// The value, with the length of the algorithm; a CRC-32 is big-endian.
     public let bytes: [UInt8]
 
-    /// Makes a digest; `nil` when the value has not the algorithm's length.
+    /// Creates a digest; `nil` if the value does not have the length of the algorithm.
     public init?(_ algorithm: DigestAlgorithm, _ bytes: [UInt8]) {
         guard bytes.count == algorithm.byteCount else { return nil }
         self.algorithm = algorithm
         self.bytes = bytes
     }
 
-    /// Makes the digest of a CRC-32.
+    /// Creates a digest from a CRC-32.
     public init(crc32: UInt32) {
         algorithm = .crc32
         bytes = (0..<4).map { UInt8(truncatingIfNeeded: crc32 >> (24 - 8 * $0)) }
     }
 
-    /// Reads `ALGO:HEX` or `ALGO=HEX`, both parts in any case, or `HEX`, whose length says the algorithm.
+    /// Parses `ALGO:HEX`, `ALGO=HEX` or `HEX`, in any case.
     ///
-    /// - Throws: ``DigestSyntaxError`` when the text is malformed.
+    /// For `HEX`, the length determines the algorithm.
+    ///
+    /// - Throws: ``DigestSyntaxError`` if the text is malformed.
     public init(parsing text: String) throws(DigestSyntaxError) {
         let separator = text.firstIndex { $0 == ":" || $0 == "=" }
         let hex = text[(separator.map { text.index(after: $0) } ?? text.startIndex)...].utf8
@@ -94,7 +96,7 @@ public struct Digest: Sendable, Hashable {
 }
 
 extension Digest: CustomStringConvertible {
-    /// The digest as `algorithm:hex`, as `--checksum` takes it.
+    /// The digest as `algorithm:hex`, the format of `--checksum`.
     public var description: String { "\(algorithm.rawValue):\(hex)" }
 }
 
@@ -123,15 +125,15 @@ extension Digest {
 }
 
 extension [Digest] {
-    /// The digest of an algorithm; `nil` when there is none.
+    /// Returns the first digest with this algorithm, or `nil`.
     func first(of algorithm: DigestAlgorithm) -> Digest? { first { $0.algorithm == algorithm } }
 
-    /// The same digests, each once, in the order in which they come first.
+    /// The digests without duplicates, in order of first occurrence.
     var distinct: [Digest] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
-    /// The first of these expected digests that is another one than was computed.
+    /// Returns the first expected digest that differs from the computed one.
     ///
-    /// One whose algorithm was not computed is not compared.
+    /// Digests whose algorithm was not computed are ignored.
     func mismatch(with computed: [Digest]) -> (expected: Digest, actual: Digest)? {
         for expected in self {
             guard let actual = computed.first(of: expected.algorithm), actual != expected else {
@@ -143,22 +145,22 @@ extension [Digest] {
     }
 }
 
-/// Why a text is not a digest.
+/// The reason why a text is not a valid digest.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum DigestSyntaxError: Error, Sendable, Hashable {
-    /// Without `:` or `=`, it is not the hexadecimal digits of a known algorithm.
+    /// The text has no `:` or `=`, and is not a hexadecimal value of a known algorithm's length.
     case noSeparator
-    /// The algorithm is none that segget knows.
+    /// The algorithm is unknown.
     case unknownAlgorithm(String)
     /// The value has the wrong number of hexadecimal digits.
     case wrongLength(DigestAlgorithm, expected: Int, got: Int)
-    /// The value holds something other than hexadecimal digits.
+    /// The value contains characters other than hexadecimal digits.
     case notHexadecimal
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Returns bytes in lower-case hexadecimal.
 func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10

@@ -1,11 +1,11 @@
 import Crypto
 
-/// A digest that is fed piece by piece.
+/// A digest that is computed piece by piece.
 struct StreamingDigest {
     private let algorithm: DigestAlgorithm
     private var hash: any HashFunction
 
-    /// `nil` for CRC-32, which the extents give without reading.
+    /// Returns `nil` for CRC-32, which is combined from the extents without reading the file.
     init?(_ algorithm: DigestAlgorithm) {
         switch algorithm {
         case .sha256: hash = SHA256()
@@ -17,9 +17,9 @@ struct StreamingDigest {
         self.algorithm = algorithm
     }
 
-    /// Takes in the bytes that follow those that were taken before.
+    /// Adds the next bytes of the sequence.
     mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
-    /// The digest of all bytes so far; more may follow.
+    /// Returns the digest of all bytes so far; more bytes may follow.
     func finish() -> Digest? { Digest(algorithm, Array(hash.finalize())) }
 }

@@ -14,7 +14,8 @@ struct ContentCheck: Sendable {
     /// - Parameters:
     ///   - descriptor: The open file.
     ///   - size: Its length in bytes.
-    ///   - extents: The extents to check, disjoint and in ascending order. They may lie beyond the end.
+    ///   - extents: The extents to check, disjoint and in ascending order. They may lie beyond
+    ///     the end.
     ///   - algorithms: The algorithms of the requested digests of the whole file.
     ///   - isCancelled: Called before each read, with the number of bytes read so far.
     /// - Returns: The result, or `nil` if the check was cancelled.

@@ -54,7 +54,7 @@ package struct FileStatus: Sendable, Hashable {
     package var allocated: Int64
     /// The modification time, in whole seconds since 1970.
     package var modified: Int64
-    /// Whether it is a regular file, rather than a folder, device, pipe, socket or link.
+    /// Whether this is a regular file rather than a folder, device, pipe, socket or link.
     package var isRegular: Bool
     /// The user ID of the owner.
     var owner: uid_t

@@ -1,19 +1,19 @@
-/// Where a file is to be: a folder, and a name in it.
+/// The destination of a file: a folder and a name in it.
 ///
-/// Pure: whether anything stands there is somebody else's question.
+/// Pure: does not check whether the file exists.
 package struct FileTarget: Sendable, Hashable {
-    /// Path of the folder, never empty: the current one is `.`.
+    /// The path of the folder, never empty; `.` for the current folder.
     package var folder: String
-    /// Name of the file in the folder.
+    /// The name of the file in the folder.
     package var name: String
 
-    /// Makes the place of `name` in `folder`, whose path may be empty for the current one.
+    /// Creates a target from a folder and a name; an empty path is the current folder.
     package init(folder: String, name: String) {
         self.folder = Self.folder(folder)
         self.name = name
     }
 
-    /// Takes a path apart; without a slash it is a name in the current folder.
+    /// Splits a path into folder and name; without a slash, the folder is the current one.
     package init(path: String) {
         guard let slash = path.lastIndex(of: "/") else {
             self.init(folder: ".", name: path)

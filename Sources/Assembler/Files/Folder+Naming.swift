@@ -13,7 +13,7 @@ package enum NamingWay: Sendable, Hashable {
     case checked
 }
 
-/// The calls that can rename a file in a folder without replacing another, tested with an empty file.
+/// The calls that can rename without replacing in a folder, as tested with an empty file.
 ///
 /// Pure.
 enum NamingCalls: Sendable, Hashable {

@@ -1,22 +1,24 @@
 import CLinux
 import Glibc
 
-/// What becomes of a folder that is missing on the way to a destination.
+/// The rule for a missing folder in the path of a destination.
 #if hasAttribute(nonexhaustive)
     @nonexhaustive
 #endif
 public enum MissingFolders: Sendable, Hashable {
     /// The download fails.
     case refused
-    /// It is made, and those above it.
+    /// The folder and its missing parents are created.
     case made
-    /// It is made where its path leads below one of these folders, without `..` and through no symbolic
-    /// link out of it; these folders themselves are made wherever they are.
+    /// The folder is created only below one of these folders.
+    ///
+    /// Its path may not contain `..` or leave that folder through a symbolic link. The listed
+    /// folders themselves are created anywhere.
     case madeBelow([String])
 }
 
 extension MissingFolders: Codable {
-    /// Reads `"refused"`, `"made"`, or the list of folders below which they are made.
+    /// Reads `"refused"`, `"made"`, or the list of folders below which folders may be created.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let folders = try? container.decode([String].self) {
@@ -32,7 +34,7 @@ extension MissingFolders: Codable {
         }
     }
 
-    /// Stores `"refused"`, `"made"`, or the list of folders below which they are made.
+    /// Stores `"refused"`, `"made"`, or the list of folders below which folders may be created.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -43,18 +45,17 @@ extension MissingFolders: Codable {
     }
 }
 
-/// Where a folder is or will be: the same before it is made and afterwards.
+/// The location of a folder, which is the same before and after the folder is created.
 package struct FolderPlace: Sendable, Hashable {
-    /// The folder that was there.
+    /// The closest parent folder that already existed.
     var root: FileIdentity
-    /// Names of the folders below it.
+    /// The names of the folders below `root`.
     var below: [String] = []
 }
 
-/// The folders that downloads have made on the way to their destinations, each of which is removed again
-/// unless something was put into it.
+/// The folders that downloads created for their destinations.
 ///
-/// May be used from any thread; blocks on the disk.
+/// Folders that remain empty can be removed again. May be used from any thread; blocks on the disk.
 package final class MadeFolders: Sendable {
     private struct Made {
         let path: String
@@ -62,9 +63,9 @@ package final class MadeFolders: Sendable {
     }
 
     private struct State {
-        /// In the order in which they were made.
+        /// The created folders, in the order of creation.
         var made: [Made] = []
-        /// Paths of finished files' folders, and of those above them.
+        /// The paths of folders with finished files, and of their parents.
         var kept: Set<String> = []
         var places: [FileIdentity: FolderPlace] = [:]
     }
@@ -73,17 +74,17 @@ package final class MadeFolders: Sendable {
 
     private let umask: mode_t?
 
-    /// Makes them with the permissions that a file mode creation mask leaves; `nil` for the process's.
+    /// Sets the file mode creation mask for new folders; `nil` for the mask of the process.
     package init(umask: UInt32? = nil) { self.umask = umask.map { mode_t($0) } }
 
-    /// Makes a folder, and those above it, unless it is there.
+    /// Creates a folder and its missing parents, unless the folder exists.
     ///
-    /// Each one has the permissions that the mask leaves, and is durable when this returns.
+    /// The mask applies to each new folder, and each is durable when this method returns.
     ///
-    /// - Throws: `folderUnavailable` where the rule forbids it, and where something that is no folder
-    ///   stands in the way; `cannotCreate`, `io`.
+    /// - Throws: `folderUnavailable` if the rule forbids it or a file that is not a folder is in the
+    ///   path; `cannotCreate`, `io`.
     package func make(_ path: String, _ rule: MissingFolders) throws(AssemblyError) {
-        // Under the lock: nobody builds on a folder that another one has made and not yet synced.
+        // Under the lock, so that no thread uses a folder that another thread has not synced yet.
         let result = state.withLock { state -> Result<Void, AssemblyError> in
             do throws(AssemblyError) {
                 guard try Self.isMissing(path) else { return .success(()) }
@@ -97,11 +98,11 @@ package final class MadeFolders: Sendable {
         try result.get()
     }
 
-    /// The folder in which a missing one would be made; `nil` when that is there.
+    /// Returns the folder in which the first missing folder of a path would be created.
     ///
-    /// Only looks.
+    /// `nil` if the path exists. This method creates nothing.
     ///
-    /// - Throws: As ``make(_:_:)``, as far as can be seen.
+    /// - Throws: The errors of ``make(_:_:)`` that can be detected without creating folders.
     package func parent(
         ofMissing path: String, _ rule: MissingFolders
     ) throws(AssemblyError) -> String? {
@@ -113,7 +114,7 @@ package final class MadeFolders: Sendable {
         return nil
     }
 
-    /// Where a folder is or will be; `nil` when the system does not say.
+    /// Returns the location of an existing or future folder; `nil` if a system call fails.
     package func place(of path: String) -> FolderPlace? {
         if let identity = Folder.identity(at: path) {
             return state.withLock { $0.places[identity] } ?? FolderPlace(root: identity)
@@ -127,7 +128,7 @@ package final class MadeFolders: Sendable {
         return place
     }
 
-    /// Notes that a finished file was put into a folder, whatever becomes of the file then.
+    /// Records that a folder received a finished file, so that ``removeEmpty()`` keeps the folder.
     package func keep(_ path: String) {
         state.withLock { state in
             guard !state.made.isEmpty else { return }
@@ -138,7 +139,7 @@ package final class MadeFolders: Sendable {
         }
     }
 
-    /// Removes those of them that are empty, the last one first.
+    /// Removes the created folders that are empty, the last one first.
     package func removeEmpty() {
         let made = state.withLock { state in
             let made = state.made.filter { !state.kept.contains(Self.plain($0.path)) }
@@ -146,21 +147,21 @@ package final class MadeFolders: Sendable {
             return made
         }
         for folder in made.reversed() where Folder.identity(at: folder.path) == folder.identity {
-            // rmdir(2) removes nothing that has something in it, and follows no link.
+            // rmdir(2) fails for folders that are not empty, and does not follow links.
             _ = rmdir(folder.path)
         }
     }
 }
 
-// MARK: - The way to a folder
+// MARK: - The path to a folder
 
 extension MadeFolders {
-    /// Folders to be made one in the other.
+    /// A chain of nested folders to create.
     private struct Way {
-        /// The folder from which they count, which is there.
+        /// The existing folder in which the chain starts.
         var base: String
         var steps: [String]
-        /// Whether none may be made elsewhere than below `base`.
+        /// Whether folders may be created only below `base`.
         var isBound = false
     }
 
@@ -174,7 +175,7 @@ extension MadeFolders {
         return true
     }
 
-    /// What is to be walked, in order, to make a folder.
+    /// Returns the chains to create, in order, for a folder.
     private static func ways(
         to path: String, _ rule: MissingFolders
     ) throws(AssemblyError) -> [Way] {
@@ -193,7 +194,7 @@ extension MadeFolders {
         throw .folderUnavailable(path: path, errno: ENOENT)
     }
 
-    /// The names on the way from one folder down to another; `nil` where that does not lie below it.
+    /// Returns the path components from `folder` to `path`; `nil` if `path` is not below `folder`.
     private static func steps(from folder: String, to path: String) -> [String]? {
         var (start, end) = (steps(of: folder), steps(of: path))
         if folder.hasPrefix("/") != path.hasPrefix("/") {
@@ -212,14 +213,14 @@ extension MadeFolders {
         path.split(separator: "/").filter { $0 != "." }.map(String.init)
     }
 
-    /// A path without what means nothing in it.
+    /// Returns a path without `.` components and redundant slashes.
     private static func plain(_ path: String) -> String {
         (path.hasPrefix("/") ? "/" : "") + steps(of: path).joined(separator: "/")
     }
 
-    /// Goes down folder by folder, and makes those that are missing.
+    /// Follows a chain of folders, and creates the missing ones if `makes` is set.
     ///
-    /// - Returns: Where it would make the first one, when it `makes` none.
+    /// - Returns: Without `makes`, the parent of the first missing folder; otherwise `nil`.
     private func walk(
         _ way: Way, makes: Bool, _ state: inout State
     ) throws(AssemblyError) -> String? {
@@ -277,7 +278,7 @@ extension MadeFolders {
         return place
     }
 
-    /// Whether a folder gives what is made in it an access control list, for which no umask counts.
+    /// Returns whether new folders inherit an access control list, which overrides the umask.
     private static func inheritsList(_ folder: Int32) -> Bool {
         let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -285,10 +286,10 @@ extension MadeFolders {
         return FilePermissions.areInherited(in: descriptor)
     }
 
-    /// Makes what was made in a folder durable.
+    /// Makes new entries of a folder durable.
     private static func sync(_ folder: Int32, path: String) throws(AssemblyError) {
         let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // One that may be written to and not read cannot be synced.
+        // A folder that is writable but not readable cannot be synced.
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
@@ -296,7 +297,7 @@ extension MadeFolders {
         }
     }
 
-    /// Whether an open folder is another one, or lies below it, by what the kernel says is above it.
+    /// Returns whether an open folder is `root` or lies below it, by following `..`.
     private static func lies(_ folder: Int32, in root: Int32) -> Bool {
         guard let end = FileStatus(of: root)?.identity, var place = FileStatus(of: folder)?.identity
         else { return false }
@@ -307,7 +308,7 @@ extension MadeFolders {
             guard above >= 0 else { return false }
             close(here)
             here = above
-            // Above the root of all is that root.
+            // The parent of `/` is `/`.
             guard let identity = FileStatus(of: above)?.identity, identity != place else {
                 return false
             }

@@ -1,34 +1,33 @@
 /// A half-open range of byte offsets, `start..<end`, within one file.
 public struct ByteRange: Sendable, Hashable, Comparable {
-    /// Offset of the first byte, in bytes from the start of the file.
+    /// The offset of the first byte, from the start of the file.
     public let start: Int64
-    /// Offset behind the last byte, in bytes; never below `start`.
+    /// The offset after the last byte; never less than `start`.
     public let end: Int64
 
-    /// Makes the range `start..<end`; an `end` below `start` gives an empty range at `start`.
+    /// Creates the range `start..<end`; an `end` below `start` gives an empty range at `start`.
     public init(_ start: Int64, _ end: Int64) {
         self.start = start
         self.end = max(start, end)
     }
 
-    /// Number of bytes.
+    /// The number of bytes.
     public var count: Int64 { end - start }
 
-    /// Whether the range holds no byte.
+    /// Whether the range is empty.
     public var isEmpty: Bool { start == end }
 
-    /// The value of a `Range` header that asks for exactly this range, whose last position is
-    /// inclusive on the wire (RFC 9110 §14.1.2).
+    /// The value of a `Range` header that requests this range.
     ///
-    /// Not defined for an empty range.
+    /// The last position in the header is inclusive (RFC 9110 §14.1.2). Undefined for an empty range.
     public var headerValue: String { end == .max ? "bytes=\(start)-" : "bytes=\(start)-\(end - 1)" }
 
-    /// The bytes that both ranges hold.
+    /// Returns the bytes that are in both ranges.
     public func intersection(_ other: ByteRange) -> ByteRange {
         ByteRange(max(start, other.start), min(end, other.end))
     }
 
-    /// Whether every byte of `other` is in this range; an empty range is in every range.
+    /// Returns whether every byte of `other` is in this range; an empty range is in every range.
     public func contains(_ other: ByteRange) -> Bool {
         other.isEmpty || (start <= other.start && other.end <= end)
     }

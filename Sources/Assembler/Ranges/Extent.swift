@@ -1,8 +1,8 @@
-/// A run of bytes that has arrived, with its CRC-32.
+/// A received byte range with its CRC-32.
 package struct Extent: Sendable, Hashable {
-    /// Where the bytes stand in the file.
+    /// The range of the bytes in the file.
     package var range: ByteRange
-    /// CRC-32 of the bytes.
+    /// The CRC-32 of the bytes.
     package var crc: UInt32
 
     package init(_ range: ByteRange, crc: UInt32) {
@@ -11,9 +11,11 @@ package struct Extent: Sendable, Hashable {
     }
 }
 
-/// The extents of one file: sorted, disjoint, neighbours merged up to a length.
+/// The extents of a file, sorted and disjoint; adjacent extents are merged up to a limit.
 package struct ExtentMap: Sendable {
-    /// Longest extent that merging makes, in bytes: what one damaged byte costs to fetch again.
+    /// The maximum length of a merged extent in bytes.
+    ///
+    /// A single damaged byte makes it necessary to download the whole extent again.
     package static let mergeLimit: Int64 = 8 << 20
 
     /// The extents in ascending order.
@@ -25,7 +27,7 @@ package struct ExtentMap: Sendable {
 
     /// Adds an extent.
     ///
-    /// Extents that it overlaps are dropped whole: the later one is right.
+    /// Existing extents that overlap it are removed entirely, because the new one is current.
     package mutating func add(_ extent: Extent) {
         guard !extent.range.isEmpty else { return }
         if covered.intersects(extent.range) { removeOverlapping(extent.range) }
@@ -36,7 +38,7 @@ package struct ExtentMap: Sendable {
         mergeIntoPrevious(index)
     }
 
-    /// CRC-32 of the whole file of `size` bytes, `nil` unless the extents cover exactly that.
+    /// Returns the CRC-32 of a file of `size` bytes; `nil` unless the extents cover exactly the file.
     package func combinedCRC(size: Int64) -> UInt32? {
         guard covered.front == size, covered.count == size else { return nil }
         return extents.reduce(0) { CRC32.combine($0, $1.crc, length: $1.range.count) }
@@ -49,7 +51,7 @@ package struct ExtentMap: Sendable {
         extents.removeAll { !$0.range.intersection(range).isEmpty }
     }
 
-    /// Merges the extent at `index` into the one before it, when they touch and are short enough.
+    /// Merges the extent at `index` into the previous one if they are adjacent and within the limit.
     private mutating func mergeIntoPrevious(_ index: Int) {
         guard index > 0, index < extents.count else { return }
         let (left, right) = (extents[index - 1], extents[index])

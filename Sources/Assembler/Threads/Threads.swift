@@ -143,7 +143,8 @@ package struct OwnedThread: Sendable {
 /// A continuation that another thread resumes exactly once.
 ///
 /// A checked continuation alone would be correct. The lock is for ThreadSanitizer, which misses the
-/// order of one thread's writes and the other's reads if the continuation is resumed before it is awaited.
+/// order of one thread's writes and the other's reads if the continuation is resumed before it is
+/// awaited.
 package struct Answer<Result: Sendable>: Sendable {
     private let continuation: CheckedContinuation<Result, Never>
     private let order: Monitor<Void>
