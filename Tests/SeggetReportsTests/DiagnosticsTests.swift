@@ -130,8 +130,8 @@ struct DiagnosticsTests {
         error.bytesWritten = 1234
         #expect(
             Diagnostic(error).messages.map { $0.line(colour: false) } == [
-                "error: `https://example.org/file.iso` changed while it was fetched, and what was "
-                    + "written cannot be taken back: the size was 9 bytes and is now 8 bytes",
+                "error: `https://example.org/file.iso` changed during the download, and the bytes "
+                    + "already written cannot be withdrawn: the size was 9 bytes and is now 8 bytes",
                 "written: the first 1234 bytes to `/dev/stdout`; the rest is missing",
                 "hint: run the same command again when the remote file no longer changes",
             ])

@@ -33,7 +33,7 @@ package struct SpeedHistory: Sendable {
     }
 }
 
-/// What `GET /v1/speeds` tells.
+/// What `GET /v2/speeds` tells.
 package struct SpeedReport: Sendable, Hashable, Codable {
     /// The second of the first value, since 1970.
     package var start: Int

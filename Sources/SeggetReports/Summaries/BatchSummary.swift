@@ -90,7 +90,7 @@ package struct BatchSummary {
         return [
             Message(
                 .error,
-                "stopped \(cause): \(Units.count(Int64(unfinished), "file")) of \(count) remaining"),
+                "stopped \(cause): \(unfinished) of \(Units.count(Int64(count), "file")) remaining"),
             Message(.hint, "run the same command again to \(nextRun)"),
         ]
     }

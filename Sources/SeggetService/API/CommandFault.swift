@@ -44,7 +44,7 @@ extension QueueError {
         var error = self
         error.hint =
             switch code {
-            case .noTask: "`GET /api/v1/tasks` lists the tasks"
+            case .noTask: "`GET /api/v2/tasks` lists the tasks"
             case .busy: "send the command again"
             case .diskFull: "free some space on the disk of the queue; the queue is unchanged"
             case .worker: "send the command again when the service responds"

@@ -211,7 +211,7 @@ struct BatchResumeEndToEndTests {
         let summary = "0 of 9 files done, 1 failed, 2 stopped, 6 not started; "
         #expect(outcome.errorOutput.contains(summary), "\(outcome.errorOutput)")
         #expect(
-            outcome.errorOutput.contains("error: stopped after a failure: 8 files of 9 remaining"))
+            outcome.errorOutput.contains("error: stopped after a failure: 8 of 9 files remaining"))
         #expect(["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 120_000 })
         stage.behave()
         #expect(try Segget.run(arguments + ["-q"], in: stage.folder).end == .exit(0))

@@ -112,7 +112,7 @@ struct Aria2SettingsTests {
         #expect(settings.options["no-proxy"] == "x")
         #expect(
             settings.warnings == [
-                "Unknown option: nonsense", "Unknown option: (not the name of one)",
+                "Unknown option: nonsense", "Unknown option: (not an option name)",
             ])
         #expect(settings.options.values["continue"] == nil, "the session would repeat it")
     }

@@ -116,7 +116,7 @@ struct Aria2TaskTests {
         #expect(found[0].options["load-cookies"] == nil)
         #expect(found[1].options["dir"] == "")
         #expect(found[2].options["split"] == "3")
-        #expect(warnings == ["Unknown option: frob", "Unknown option: (not the name of one)"])
+        #expect(warnings == ["Unknown option: frob", "Unknown option: (not an option name)"])
         let bad = try #require(throws: Aria2Refusal.self) {
             try tasks(["-i", "l"], list: "http://a/1\n split=zz\n")
         }
@@ -218,8 +218,8 @@ struct Aria2TaskTests {
         let (_, warnings) = try tasks(words + ["http://h/f", "http://h/g"])
         #expect(
             warnings == [
-                "--header: segget sends no such field: Range",
-                "--header: segget sends no such field: (not the name of one)",
+                "--header: segget does not send this field: Range",
+                "--header: segget does not send this field: (not an option name)",
             ])
     }
 

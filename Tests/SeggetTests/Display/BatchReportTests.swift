@@ -93,7 +93,7 @@ struct BatchReportTests {
             Array(lines[(place + 1)...]) == [
                 "  failed: the server refused access to `\(Examples.url)`: 403 (Forbidden)",
                 "  stopped: `\(Examples.url)`, kept: 1.00 MiB in `file.iso.part`",
-                "error: stopped by SIGINT: 3 files of 5 left",
+                "error: stopped by SIGINT: 3 of 5 files remaining",
                 "hint: run the same command again to resume",
             ])
         // Notes say which file they are about.
