@@ -107,7 +107,9 @@ struct QueueBadDayTests {
         stage.files.behave()
         let added = try stage.run("add", "--recover", stage.folder)
         #expect(added.end == .exit(0), "\(added.errorOutput)")
-        #expect(added.errorOutput.contains("the query or password of its URL is not recorded"), "\(added.errorOutput)")
+        #expect(
+            added.errorOutput.contains("the query or password of its URL is not recorded"),
+            "\(added.errorOutput)")
         let tasks = try stage.tasks("--state", "paused")
         #expect(tasks.count == 2)
         let second = try #require(
