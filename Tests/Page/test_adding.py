@@ -103,7 +103,7 @@ def test_a_task_begins_as_was_chosen(page, service, slow):
         page.get_by_label("Start", exact=True).select_option(begin)
         send(page)
     expect(state(page, "paused.bin")).to_have_text("Paused")
-    tasks = service.wait(lambda tasks: tasks["first.bin"]["position"] == 1)
+    tasks = service.wait(lambda tasks: tasks["next.bin"]["position"] == 1)
     assert tasks["in.bin"]["state"] == "waiting" and tasks["in.bin"]["wanted"] == "run"
     fill(page, [f"{slow}/once.bin"])
     page.get_by_label("Start", exact=True).select_option("now")

@@ -309,7 +309,7 @@ def test_mirrors_are_told_apart_without_colour(visit, service, servers, theme):
     expect(source.locator(".f-identity dd")).to_have_text("its ETag")
     expect(source.locator(".f-links dd")).to_have_count(3)
     expect(view.locator(".d-events .bad")).to_contain_text(
-        f"The mirror “{other}” is dropped: its file has 134,217,728 bytes, not 268,435,456 bytes")
+        f"The mirror “{other}” is no longer used: its file has 134,217,728 bytes, not 268,435,456 bytes")
 
 
 def test_what_happened_is_told_in_words(visit, service, servers):
@@ -318,8 +318,8 @@ def test_what_happened_is_told_in_words(visit, service, servers):
     page = visit()
     view = opened(page, "file.iso")
     happened = view.locator(".d-events > ol > li")
-    refused = "A reply was refused, none of it is written: “Content-Range” is missing"
-    dropped = f"The mirror “{urls[1]}” is dropped: “Content-Range” is missing"
+    refused = "A response was rejected, and none of it written: “Content-Range” is missing"
+    dropped = f"The mirror “{urls[1]}” is no longer used: “Content-Range” is missing"
     # The newest comes first.
     expect(happened.first).to_contain_text(dropped)
     expect(happened.last).to_contain_text(refused)

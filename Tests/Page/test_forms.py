@@ -9,7 +9,7 @@ SIZES = [(1366, 625), (1366, 768), (390, 844)]
 # A label, the value typed there, and the words that refuse it.
 REFUSED = [
     ("Checksum", "no digest", "This is not a checksum"),
-    ("Folder", "/etc", "is not below"),
+    ("Folder", "/etc", "is not in a folder"),
     ("Name", "a/b", "is no name of a file"),
     ("Connections", "65", "Enter a number from 1 to 64"),
     ("Headers, one per line", "no header", "Enter each header as"),

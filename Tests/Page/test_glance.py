@@ -27,7 +27,7 @@ def test_each_state_has_an_icon_and_a_colour(visit, service, fast, slow, guarded
     service.wait(lambda tasks: tasks["done.bin"]["state"] == "completed")
     service.tell("add", f"{guarded}/404/failed.bin", "-d", "files")
     service.wait(lambda tasks: tasks["failed.bin"]["state"] == "failed")
-    service.tell("add", f"{slow}/held.bin", "-d", "files", "--paused")
+    service.tell("add", f"{slow}/paused.bin", "-d", "files", "--paused")
     service.tell("add", f"{slow}/gone.bin", "-d", "files", "--paused")
     service.tell("cancel", service.tasks()["gone.bin"]["id"])
     service.tell("add", f"{slow}/run.bin", f"{slow}/run2.bin", f"{slow}/wait.bin", "-d", "files")
