@@ -1,5 +1,7 @@
 import Foundation
 
+import SeggetReports
+
 @testable import SeggetService
 
 /// Calls of JSON-RPC, as programs and pages send them.
