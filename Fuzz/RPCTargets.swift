@@ -1,5 +1,4 @@
 import Foundation
-
 import SeggetReports
 
 @testable import SeggetService
