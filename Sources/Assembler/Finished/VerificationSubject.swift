@@ -6,7 +6,7 @@ final class VerificationSubject {
     let name: String
     /// The path of the file that is read, for messages.
     let path: String
-    /// Whether the part is read.
+    /// Whether the file that is read is the part, not the finished file.
     let isPart: Bool
     /// The file descriptor, open for reading.
     let descriptor: Int32

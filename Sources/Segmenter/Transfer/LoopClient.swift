@@ -16,7 +16,9 @@ protocol LoopClient: AnyObject {
 ///
 /// An example is the book of known facts about servers.
 protocol LoopResident: AnyObject, SendableMetatype {
-    /// Creates the resident before the first transfer starts; `worker` already has earlier ones.
+    /// Creates the resident before the first transfer starts.
+    ///
+    /// `worker` has the residents that were created before it.
     init(_ worker: Worker)
     /// Handles a turn of the loop, after the results of all ended transfers were reported.
     ///

@@ -150,7 +150,8 @@ extension FetchMachine {
         case contradictsProbe
         /// The server ignores ranges.
         case rangesIgnored
-        /// A file of unknown size has exactly as many bytes as the requested range.
+        /// The response had no size and ended exactly where the requested range ends: the file may
+        /// be longer.
         case mayBePart
         /// The remote file has changed.
         case changed(ContractBreach)
