@@ -194,7 +194,7 @@ struct SmallFilesEndToEndTests {
         process.signal(SIGINT)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(130), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains("100 files of 100 remaining"))
+        #expect(outcome.errorOutput.contains("100 of 100 files remaining"))
         #expect(try stage.sandbox.names() == ["list"])
     }
 

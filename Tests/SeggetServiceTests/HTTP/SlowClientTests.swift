@@ -33,7 +33,7 @@ struct SlowClientTests {
             await served.door.release()
             #expect(await held.has("}"))
             inHead.send("TP/1.1\r\nHost: a\r\n\r\n")
-            #expect(await inHead.has(#""api":"v1""#))
+            #expect(await inHead.has(#""api":"v2""#))
             inBody.send("ands\":[]}" + String(repeating: " ", count: 85))
             #expect(await inBody.has(#"{"results":[]}"#))
         }
