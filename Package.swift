@@ -87,10 +87,16 @@ let package = Package(
         .target(
             name: "SeggetReports", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
             swiftSettings: small),
+        // All that is aria2's: its options, its list, its output and exit codes.
+        .target(
+            name: "SeggetAria2",
+            dependencies: ["Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter"],
+            swiftSettings: small),
         .target(
             name: "SeggetCommand",
             dependencies: [
-                "Assembler", "CLinux", "CVersion", "SeggetFormats", "SeggetReports", "Segmenter",
+                "Assembler", "CLinux", "CVersion", "SeggetAria2", "SeggetFormats",
+                "SeggetReports", "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: small),
@@ -104,8 +110,8 @@ let package = Package(
         .target(
             name: "SeggetService",
             dependencies: [
-                "Assembler", "CLinux", "CPage", "SeggetFormats", "SeggetQueue", "SeggetReports",
-                "Segmenter",
+                "Assembler", "CLinux", "CPage", "SeggetAria2", "SeggetFormats", "SeggetQueue",
+                "SeggetReports", "Segmenter",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -123,8 +129,8 @@ let package = Package(
         .executableTarget(
             name: "segget-manager",
             dependencies: [
-                "Assembler", "CLinux", "SeggetCommand", "SeggetFormats", "SeggetQueue",
-                "SeggetReports", "SeggetService", "Segmenter",
+                "Assembler", "CLinux", "SeggetAria2", "SeggetCommand", "SeggetFormats",
+                "SeggetQueue", "SeggetReports", "SeggetService", "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: small, linkerSettings: linked),
@@ -156,9 +162,16 @@ let package = Package(
             ],
             swiftSettings: testSettings),
         .testTarget(
+            name: "SeggetAria2Tests",
+            dependencies: [
+                "Assembler", "ReportExamples", "SeggetAria2", "SeggetFormats", "SeggetReports",
+                "Segmenter", "TestSupport",
+            ],
+            swiftSettings: testSettings),
+        .testTarget(
             name: "SeggetTests",
             dependencies: [
-                "Assembler", "ReportExamples", "SeggetCommand", "SeggetFormats", "SeggetReports",
+                "Assembler", "ReportExamples", "SeggetAria2", "SeggetCommand", "SeggetFormats", "SeggetReports",
                 "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -181,7 +194,8 @@ let package = Package(
         .testTarget(
             name: "SeggetServiceTests",
             dependencies: [
-                "SeggetFormats", "SeggetQueue", "SeggetService", "Segmenter", "TestSupport",
+                "SeggetAria2", "SeggetFormats", "SeggetQueue", "SeggetService", "Segmenter",
+                "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: testSettings),
@@ -223,7 +237,8 @@ if instrument == "fuzzer" {
         .executableTarget(
             name: "segget-fuzz",
             dependencies: [
-                "Assembler", "SeggetFormats", "SeggetReports", "SeggetService", "Segmenter",
+                "Assembler", "SeggetAria2", "SeggetFormats", "SeggetReports", "SeggetService",
+                "Segmenter",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),

@@ -1,6 +1,6 @@
 import Segmenter
 
-@testable import SeggetFormats
+@testable import SeggetAria2
 
 /// What programs write for aria2c.
 enum Aria2Targets {

@@ -4,6 +4,7 @@ import SeggetReports
 @testable import Assembler
 @testable import SeggetFormats
 @testable import Segmenter
+import SeggetAria2
 
 /// What users write, and what is shown to them.
 enum TextTargets {
@@ -11,7 +12,7 @@ enum TextTargets {
     static func inputFile(_ bytes: [UInt8]) {
         let file: InputFile
         do throws(InputFile.Problem) {
-            file = try InputFile(reading: bytes)
+            file = try InputFile(reading: bytes, ignoring: Aria2Option.ignoredInLists)
         } catch {
             let text = Gzip.isCompressed(bytes) ? (try? Gzip.text(of: bytes)) ?? [] : bytes
             let lines = text.count { $0 == UInt8(ascii: "\n") } + 1
@@ -29,7 +30,8 @@ enum TextTargets {
             written += item.urls.joined(separator: "\t") + "\n"
             for setting in item.settings { written += " \(setting.name)=\(setting.value)\n" }
         }
-        guard let again = try? InputFile(reading: written.utf8) else {
+        guard let again = try? InputFile(
+            reading: written.utf8, ignoring: Aria2Option.ignoredInLists) else {
             fatalError("what was written does not read")
         }
         let isSame = zip(again.items, file.items).allSatisfy {

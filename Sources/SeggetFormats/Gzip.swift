@@ -1,19 +1,19 @@
 import CZlib
 
 /// Decompresses gzip (RFC 1952), because aria2 also reads compressed lists.
-enum Gzip {
+package enum Gzip {
     /// The error for damaged data, or for text that is too long.
-    struct Damaged: Error {}
+    package struct Damaged: Error {}
 
     /// The maximum size of the text, in bytes, which limits decompression bombs.
     private static let longest = 256 << 20
     private static let room = 64 << 10
 
     /// Returns whether the bytes begin with the magic number of gzip.
-    static func isCompressed(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x1f, 0x8b]) }
+    package static func isCompressed(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x1f, 0x8b]) }
 
     /// Returns the decompressed text; consecutive members are concatenated.
-    static func text(of bytes: [UInt8]) throws(Damaged) -> [UInt8] {
+    package static func text(of bytes: [UInt8]) throws(Damaged) -> [UInt8] {
         var stream = z_stream()
         // Adding 16 selects the gzip format only.
         guard

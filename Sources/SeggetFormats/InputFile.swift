@@ -40,7 +40,19 @@ public struct InputFile: Sendable {
         ///
         /// - Throws: `Problem.Kind`, if the option is unknown or does not take the value.
         public init(name: String, value: String) throws(Problem.Kind) {
-            guard let option = InputOption.named(name) else { throw .unknownOption(name) }
+            try self.init(name: name, value: value, ignoring: [:])
+        }
+
+        init(
+            name: String, value: String, ignoring ignored: [String: IgnoredOption]
+        ) throws(Problem.Kind) {
+            self.name = name
+            self.value = value
+            guard let option = InputOption.table[name] else {
+                guard let option = ignored[name] else { throw .unknownOption(name) }
+                guard option.takes(value) else { throw .badValue(name, expected: option.expected) }
+                return
+            }
             var target = InputOption.Target()
             guard option.apply(&target, value) else {
                 if name == "header", let header = Self.reservedHeader(value) {
@@ -48,8 +60,6 @@ public struct InputFile: Sendable {
                 }
                 throw .badValue(name, expected: option.expected)
             }
-            self.name = name
-            self.value = value
         }
 
         /// Returns the name of the header if segget refuses it because it sets that header itself.
@@ -100,11 +110,27 @@ public struct InputFile: Sendable {
     /// The files, in order.
     public private(set) var items: [Item] = []
 
+    /// The options of another program that have no effect.
+    private let ignored: [String: IgnoredOption]
+
     /// Parses a list.
     ///
     /// - Parameter bytes: The whole text.
     /// - Throws: `Problem`, for the first error.
     public init(reading bytes: some Sequence<UInt8>) throws(Problem) {
+        try self.init(reading: bytes, ignoring: [:])
+    }
+
+    /// Parses a list in which another program's options may occur.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole text.
+    ///   - ignored: The options without effect, by name; their values are checked.
+    /// - Throws: `Problem`, for the first error.
+    package init(
+        reading bytes: some Sequence<UInt8>, ignoring ignored: [String: IgnoredOption]
+    ) throws(Problem) {
+        self.ignored = ignored
         var bytes = Array(bytes)
         if Gzip.isCompressed(bytes) {
             do throws(Gzip.Damaged) {
@@ -153,7 +179,8 @@ public struct InputFile: Sendable {
         guard !items.isEmpty else { throw Problem(line: line, kind: .optionWithoutURL) }
         let value = String(Self.trimmed(content[content.index(after: equals)...]))
         do throws(Problem.Kind) {
-            items[items.count - 1].settings.append(try Setting(name: name, value: value))
+            items[items.count - 1].settings.append(
+                try Setting(name: name, value: value, ignoring: ignored))
         } catch {
             throw Problem(line: line, kind: error)
         }
@@ -195,7 +222,7 @@ extension InputFile.Item {
         // Apply the password last, because setting the user clears it.
         let isLast: (InputFile.Setting) -> Bool = { $0.name == "http-passwd" }
         for setting in settings.filter({ !isLast($0) }) + settings.filter(isLast) {
-            _ = InputOption.named(setting.name)?.apply(&target, setting.value)
+            _ = InputOption.table[setting.name]?.apply(&target, setting.value)
         }
         // A list may come from another person, so its URLs must not receive the user's Kerberos
         // tickets.
@@ -223,9 +250,4 @@ extension InputFile.Item {
 extension InputFile {
     /// The names of all options, sorted.
     public static var optionNames: [String] { InputOption.table.keys.sorted() }
-
-    /// The names of aria2's options that are accepted without effect, sorted.
-    ///
-    /// They request behavior that segget always has.
-    public static var ignoredNames: [String] { InputOption.ignored.keys.sorted() }
 }

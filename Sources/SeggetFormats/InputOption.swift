@@ -1,5 +1,19 @@
 import Segmenter
 
+/// An option that may occur in an input file, and that has no effect.
+package struct IgnoredOption: Sendable {
+    /// The values that the option takes, for messages.
+    package let expected: String
+    /// Returns whether the option takes a value.
+    package let takes: @Sendable (String) -> Bool
+
+    /// Creates an option.
+    package init(_ expected: String, _ takes: @escaping @Sendable (String) -> Bool) {
+        self.expected = expected
+        self.takes = takes
+    }
+}
+
 /// An option of a file in an input file.
 struct InputOption: Sendable {
     /// The values that options change.
@@ -51,33 +65,6 @@ struct InputOption: Sendable {
             return true
         },
     ]
-
-    /// aria2's options for a file that have no effect, because segget always does what they
-    /// request.
-    static let ignored: [String: InputOption] = {
-        var ignored: [String: InputOption] = [:]
-        for option in Aria2Option.table where option.isForItems && table[option.name] == nil {
-            guard case .accepted = option.treatment else { continue }
-            ignored[option.name] = checked(by: option)
-        }
-        // Lists use `single-request` for this.
-        for name in ["max-file-not-found", "use-head"] {
-            if let option = Aria2Option.named(name) { ignored[name] = checked(by: option) }
-        }
-        ignored["gid"] = InputOption("16 hexadecimal digits") { _, value in
-            Download.ID(value.lowercased()) != nil
-        }
-        return ignored
-    }()
-
-    /// Returns the option with a name.
-    static func named(_ name: String) -> InputOption? { table[name] ?? ignored[name] }
-
-    private static func checked(by option: Aria2Option) -> InputOption {
-        InputOption(option.value.words ?? "a text") { _, value in
-            (try? option.value(of: value, home: "")) != nil
-        }
-    }
 
     private init(
         _ expected: String, _ apply: @escaping @Sendable (inout Target, String) -> Bool

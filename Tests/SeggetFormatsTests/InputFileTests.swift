@@ -117,15 +117,6 @@ struct InputFileTests {
         #expect(try item("max-download-limit=0").options.limits.rate == nil)
     }
 
-    @Test func whatAria2sOptionsMeanAnywayIsPassedOver() throws {
-        let made = try item(
-            "gid=00000000000000AB", "pause=true", "max-file-not-found=2", "piece-length=2M",
-            "bt-max-peers=3", "uri-selector=feedback", "http-accept-gzip=true", "seed-time=0")
-        let plain = try item()
-        #expect(made.options == plain.options && made.destination == plain.destination)
-        #expect(Set(InputFile.optionNames).isDisjoint(with: InputFile.ignoredNames))
-    }
-
     @Test func anEmptyFolderIsTheCurrentOne() throws {
         #expect(try item("dir=").destination == .folder("."))
         #expect(try item("dir=", "out=x").destination == .file("x"))
@@ -156,8 +147,6 @@ struct InputFileTests {
             ("http://h/a\n out=x/", 2, .badValue("out", expected: "")),
             ("http://h/a\n out=../x", 2, .badValue("out", expected: "")),
             ("http://h/a\n out=a/../../x", 2, .badValue("out", expected: "")),
-            ("http://h/a\n gid=12", 2, .badValue("gid", expected: "")),
-            ("http://h/a\n piece-length=1", 2, .badValue("piece-length", expected: "")),
             ("http://h/a\n save-cookies=c", 2, .unknownOption("save-cookies")),
             ("http://h/a\n min-split-size=0", 2, .badValue("min-split-size", expected: "")),
             ("http://h/a\n max-download-limit=x", 2, .badValue("max-download-limit", expected: "")),

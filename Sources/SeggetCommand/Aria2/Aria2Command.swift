@@ -2,6 +2,7 @@ import Glibc
 package import SeggetFormats
 import SeggetReports
 import Segmenter
+package import SeggetAria2
 
 /// The replacement for aria2c: segget runs it if the program's name contains `aria2c`.
 package enum Aria2Command {

@@ -3,6 +3,7 @@ import Glibc
 package import SeggetFormats
 package import SeggetReports
 package import Segmenter
+package import SeggetAria2
 
 /// The commands for events of downloads, which run as in aria2c.
 ///

@@ -5,6 +5,7 @@ import Glibc
 import SeggetFormats
 import SeggetReports
 import Segmenter
+import SeggetAria2
 
 /// Reports a run like aria2c: a log, a line once a second, and a table at the end.
 ///

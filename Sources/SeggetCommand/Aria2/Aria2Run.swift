@@ -4,6 +4,7 @@ import SeggetFormats
 import SeggetReports
 import Segmenter
 import Synchronization
+import SeggetAria2
 
 /// One run of the replacement for aria2c, from its tasks to its exit code.
 final class Aria2Run: Sendable {

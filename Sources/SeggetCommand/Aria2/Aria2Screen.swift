@@ -1,6 +1,7 @@
 import Glibc
 package import SeggetFormats
 import SeggetReports
+package import SeggetAria2
 
 /// The output of a run like aria2's: a stream that may be a terminal, and a log file.
 package struct Aria2Screen {

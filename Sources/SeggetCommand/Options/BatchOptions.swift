@@ -3,6 +3,7 @@ import Glibc
 package import SeggetFormats
 package import SeggetReports
 import Segmenter
+import SeggetAria2
 
 /// The options for runs of several files.
 package struct BatchOptions: ParsableArguments {
@@ -60,7 +61,7 @@ package struct BatchOptions: ParsableArguments {
         for path in paths {
             let bytes = try read(path)
             do throws(InputFile.Problem) {
-                items += try InputFile(reading: bytes).items
+                items += try InputFile(reading: bytes, ignoring: Aria2Option.ignoredInLists).items
             } catch {
                 throw .malformed(path: path, error)
             }

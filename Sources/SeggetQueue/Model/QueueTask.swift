@@ -294,23 +294,24 @@ public struct TaskProblem: Sendable, Hashable, Codable {
     public var startsOver: Bool?
     /// The exit code that `segget get` would have ended with.
     public var code: Int32
-    /// The code that aria2 has for the same; `nil` where it has none.
-    public var aria2Code: Int32?
+    /// The status code of the response that failed; `nil` if none did.
+    public var status: Int?
+    /// The `CURLcode` of the transfer that failed; `nil` if libcurl reported none.
+    public var curlCode: Int?
+    /// The error number of the system call that failed; `nil` if none did.
+    public var errno: Int32?
 
     /// Makes a problem.
-    public init(
-        kind: String, message: String, hint: String, code: Int32, aria2Code: Int32? = nil
-    ) {
+    public init(kind: String, message: String, hint: String, code: Int32) {
         self.kind = kind
         self.message = message
         self.hint = hint
         self.code = code
-        self.aria2Code = aria2Code
     }
 
     enum CodingKeys: String, CodingKey {
-        case kind, message, hint, step, needed, code
+        case kind, message, hint, step, needed, code, status, errno
         case startsOver = "starts_over"
-        case aria2Code = "aria2_code"
+        case curlCode = "curl_code"
     }
 }

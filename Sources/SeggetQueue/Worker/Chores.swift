@@ -130,7 +130,9 @@ extension TaskProblem {
         let diagnostic = Diagnostic(error)
         self.init(
             NextStep(after: error), kind: diagnostic.kind, message: diagnostic.message,
-            code: diagnostic.status.rawValue, aria2Code: Aria2ErrorCode(error).rawValue)
+            code: diagnostic.status.rawValue)
+        let facts = FailureFacts(error.reason)
+        (status, curlCode, errno) = (facts.status, facts.curlCode, facts.errno)
         if error.bytesKept > 0, error.startsOver != nil { startsOver = true }
     }
 }

@@ -249,7 +249,6 @@ extension TaskProblem {
         self.init(
             .place, kind: "destination_exists",
             message: "task \(owner) goes to \(Diagnostic.quote(path)) already",
-            code: ExitStatus.cannotCreate.rawValue,
-            aria2Code: Aria2ErrorCode.fileAlreadyExists.rawValue)
+            code: ExitStatus.cannotCreate.rawValue)
     }
 }

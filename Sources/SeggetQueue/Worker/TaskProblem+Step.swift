@@ -4,12 +4,10 @@ package import SeggetReports
 extension TaskProblem {
     /// Makes a problem, with what to do about it.
     package init(
-        _ next: NextStep, kind: String, message: String, code: Int32, aria2Code: Int32? = nil,
-        needed: [String] = []
+        _ next: NextStep, kind: String, message: String, code: Int32, needed: [String] = []
     ) {
         self.init(
-            kind: kind, message: message, hint: next.words(on: .api, members: needed), code: code,
-            aria2Code: aria2Code)
+            kind: kind, message: message, hint: next.words(on: .api, members: needed), code: code)
         step = next.rawValue
         self.needed = needed.isEmpty ? nil : needed
     }

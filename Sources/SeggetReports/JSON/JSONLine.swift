@@ -45,13 +45,20 @@ public enum JSONFormat: Sendable, Hashable {
 public enum JSONText {
     /// Returns a value as JSON on one line, without a line break; `nil` for a value that JSON cannot represent.
     public static func line(_ value: some Encodable, _ format: JSONFormat = .current) -> String? {
+        line(value, format, adding: { $0 })
+    }
+
+    /// Returns the same; `adding` adds to format 1 what only that format has.
+    package static func line(
+        _ value: some Encodable, _ format: JSONFormat, adding: (JSONValue) -> JSONValue
+    ) -> String? {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var data = try? encoder.encode(value) else { return nil }
         if format == .first {
             guard let value = JSONValue.read(data) else { return nil }
-            data = FirstNames.first(value).data
+            data = FirstNames.first(adding(value)).data
         }
         return escape(String(decoding: data, as: UTF8.self))
     }

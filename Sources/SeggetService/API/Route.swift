@@ -1,6 +1,7 @@
 import Foundation
 import SeggetQueue
 import SeggetReports
+import SeggetAria2
 
 /// A version of the API: the first name of each path.
 enum APIVersion: String, Sendable, Hashable {
@@ -20,7 +21,7 @@ enum APIVersion: String, Sendable, Hashable {
     /// Returns a body of the current version as a body of this one.
     func body(_ body: Data) -> Data {
         guard self == .first, let value = JSONValue.read(body) else { return body }
-        return FirstNames.first(value).data
+        return FirstNames.first(value.withAria2Codes).data
     }
 
     /// Returns a body of this version as one of the current version; unchanged if it is not JSON.

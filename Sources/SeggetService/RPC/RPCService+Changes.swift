@@ -3,6 +3,7 @@ package import SeggetQueue
 import SeggetReports
 import Segmenter
 import Synchronization
+package import SeggetAria2
 
 // What clients change.
 extension RPCService {
@@ -59,8 +60,7 @@ extension RPCService {
         } catch {
             let problem = TaskProblem(
                 .place, kind: "folder_unavailable", message: error.message,
-                code: ExitStatus.cannotCreate.rawValue,
-                aria2Code: Aria2ErrorCode.directoryCreate.rawValue)
+                code: ExitStatus.cannotCreate.rawValue)
             // Whoever has it tried again gets it where clients may have files.
             return (QueueTask.Place(root: policy.folder), problem)
         }

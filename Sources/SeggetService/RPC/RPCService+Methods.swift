@@ -3,6 +3,7 @@ import SeggetQueue
 import SeggetReports
 import Segmenter
 import Synchronization
+import SeggetAria2
 
 extension RPCService {
     /// All methods, as `system.listMethods` has them.

@@ -2,6 +2,7 @@ import FoundationEssentials
 package import SeggetQueue
 import SeggetReports
 import Segmenter
+import SeggetAria2
 
 /// What clients are told of a task.
 ///
@@ -142,22 +143,8 @@ struct RPCStatus: Sendable {
         switch report.state {
         case "completed": .finished
         case "cancelled": .removed
-        case "failed":
-            report.error?.aria2Code.flatMap(Aria2ErrorCode.init) ?? Self.code(report.error?.code)
+        case "failed": report.error.map { Aria2ErrorCode($0, url: report.url) } ?? .unknown
         default: nil
-        }
-    }
-
-    /// The code for what only segget's exit code tells of.
-    private static func code(_ exitCode: Int32?) -> Aria2ErrorCode {
-        switch exitCode.flatMap(ExitStatus.init) {
-        case .usage: .option
-        case .checksumMismatch: .checksum
-        case .cannotCreate: .fileAlreadyExists
-        case .disk: .fileIO
-        case .remoteChanged: .cannotResume
-        case .refused: .authorizationFailed
-        default: .unknown
         }
     }
 
@@ -173,4 +160,15 @@ struct RPCStatus: Sendable {
 extension QueueTask {
     /// The URLs that it is fetched from, and its mirrors.
     package var everyURL: [String] { urls + options.mirrors.filter { !urls.contains($0) } }
+}
+
+extension Aria2ErrorCode {
+    /// Creates the code of a failed task; `url` is the task's first URL, as it was added.
+    package init(_ problem: TaskProblem, url: String) {
+        self.init(
+            kind: problem.kind, exitCode: problem.code,
+            FailureFacts(
+                status: problem.status, curlCode: problem.curlCode, errno: problem.errno),
+            url: url)
+    }
 }

@@ -5,6 +5,7 @@ package import SeggetFormats
 import SeggetQueue
 import SeggetReports
 import Segmenter
+package import SeggetAria2
 
 /// What clients of aria2's JSON-RPC may do, and what they do without.
 package struct RPCPolicy: Sendable {

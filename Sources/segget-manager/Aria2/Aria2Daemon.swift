@@ -7,6 +7,7 @@ import SeggetQueue
 import SeggetReports
 import SeggetService
 import Segmenter
+import SeggetAria2
 
 /// aria2c with `--enable-rpc` or `--daemon`.
 struct Aria2Daemon: Sendable {
@@ -137,8 +138,8 @@ struct Aria2Daemon: Sendable {
         if let problem = task.problem {
             new.url = task.urls.first ?? ""
             new.problem = TaskProblem(
-                kind: "invalid_url", message: problem.text, hint: "use aria2c for this", code: 64,
-                aria2Code: problem.code)
+                kind: task.hasNoWebURL ? "invalid_url" : "invalid_option", message: problem.text,
+                hint: "use aria2c for this", code: 64)
         }
         return new
     }

@@ -6,6 +6,7 @@ import SeggetQueue
 import SeggetReports
 import SeggetService
 import Segmenter
+import SeggetAria2
 
 /// What a daemon in aria2's manner says, and the commands that it runs at what happens to tasks.
 final class Aria2DaemonLog: Sendable {
@@ -53,7 +54,7 @@ final class Aria2DaemonLog: Sendable {
                 say(.notice, "Download complete: \(path)")
                 problem = end(task.id, .finished, path, &hooks)
             case "error":
-                let code = task.error?.aria2Code.flatMap(Aria2ErrorCode.init) ?? .unknown
+                let code = task.error.map { Aria2ErrorCode($0, url: task.url) } ?? .unknown
                 say(.error, "\(task.error?.message ?? "") (errorCode=\(code.rawValue))")
                 problem = end(task.id, code, path, &hooks)
             case "paused": problem = hooks.paused(task.id, path: path)
@@ -120,7 +121,7 @@ struct Aria2DaemonSession: Sendable {
     }
 
     private func isSaved(_ report: TaskReport) -> Bool {
-        let code = report.error?.aria2Code.flatMap(Aria2ErrorCode.init)
+        let code = report.error.map { Aria2ErrorCode($0, url: report.url) }
         return ![.resourceNotFound, .maxFileNotFound].contains(code)
             || settings.options.saveNotFound
     }

@@ -5,6 +5,7 @@ import SeggetCommand
 import SeggetQueue
 import SeggetReports
 import SeggetService
+import SeggetAria2
 
 /// `segget attach`: shows tasks as `segget get` shows downloads.
 struct AttachCommand: ParsableCommand {
@@ -195,7 +196,7 @@ private struct AttachedTasks {
             // It may have gone on since it was told of; once it has ended, nothing more is told.
             let present = detail?.task ?? report
             if let json, isNews || task.end != nil, let present,
-                let line = JSONText.line(present, json)
+                let line = JSONText.line(present, json, adding: \.withAria2Codes)
             {
                 guard StandardStreams.write(line + "\n", to: STDOUT_FILENO) else {
                     return .readerGone

@@ -6,6 +6,7 @@ import SeggetQueue
 import SeggetReports
 import SeggetService
 import Segmenter
+import SeggetAria2
 
 /// `segget list`: the table of tasks.
 struct ListCommand: ParsableCommand {
@@ -77,7 +78,7 @@ struct ListCommand: ParsableCommand {
                 let all = links ? try await access.door.links(filter) : []
                 let byID = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
                 let tasks = report.tasks.map { LinkedTask(task: $0, links: byID[$0.id]) }
-                guard let text = JSONText.line(tasks, json),
+                guard let text = JSONText.line(tasks, json, adding: \.withAria2Codes),
                     StandardStreams.write(text + "\n", to: STDOUT_FILENO)
                 else { return .disk }
                 if markSeen { try await access.markSeen(ended.map(\.id)) }

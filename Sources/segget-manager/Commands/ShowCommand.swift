@@ -5,6 +5,7 @@ import SeggetQueue
 import SeggetReports
 import SeggetService
 import Segmenter
+import SeggetAria2
 
 /// `segget show`: everything about one task.
 struct ShowCommand: ParsableCommand {
@@ -44,7 +45,7 @@ struct ShowCommand: ParsableCommand {
             if watch { return try await Self.watch(access, detail.task.id) }
             let isTerminal = isatty(STDOUT_FILENO) == 1
             let text =
-                json.map { JSONText.line(detail.forCommands, $0) }
+                json.map { JSONText.line(detail.forCommands, $0, adding: \.withAria2Codes) }
                 ?? DetailText.standardOutput(columns: nil).lines(detail).joined(separator: "\n")
             guard let text, StandardStreams.write(text + "\n", to: STDOUT_FILENO) else {
                 return .disk

@@ -5,6 +5,7 @@ import Testing
 
 @testable import SeggetQueue
 @testable import SeggetService
+import SeggetAria2
 
 struct MetricsTests {
     private static let snapshot = QueueSnapshot(

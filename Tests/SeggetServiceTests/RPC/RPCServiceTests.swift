@@ -5,6 +5,7 @@ import Testing
 import SeggetReports
 @testable import SeggetQueue
 @testable import SeggetService
+import SeggetAria2
 
 /// What calls do to a queue, and what they are answered with.
 struct RPCServiceTests {

@@ -7,6 +7,7 @@ import Testing
 @testable import SeggetReports
 @testable import Segmenter
 @testable import SeggetCommand
+import SeggetAria2
 
 struct Aria2ReportTests {
     /// Collects what a report writes.

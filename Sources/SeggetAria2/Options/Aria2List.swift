@@ -1,3 +1,5 @@
+import SeggetFormats
+
 /// A list of files as aria2 parses it (`--input-file`), which accepts more than `InputFile`.
 ///
 /// A line has the URLs of one file; the indented lines below it are its options. Empty lines and

@@ -34,7 +34,7 @@ package struct Aria2Task: Sendable {
     /// The reason why the task cannot start; other tasks can.
     package var problem: Problem? {
         if let gidProblem { return Problem(code: 1, text: gidProblem, isFatal: true) }
-        guard urls.contains(where: Self.isWeb) else {
+        guard !hasNoWebURL else {
             return urls.first.map(Self.problem) ?? Problem(code: 1, text: "There is no URL.")
         }
         if let out = options.text("out"), out.split(separator: "/").contains("..") {
@@ -51,6 +51,9 @@ package struct Aria2Task: Sendable {
         }
         return nil
     }
+
+    /// Whether none of the URLs is one that segget can download.
+    package var hasNoWebURL: Bool { !urls.contains(where: Self.isWeb) }
 
     /// Returns whether the text is the URL of a file that segget can download.
     static func isWeb(_ text: String) -> Bool {

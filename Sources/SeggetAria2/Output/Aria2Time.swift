@@ -1,4 +1,5 @@
 import Glibc
+import SeggetReports
 
 /// A local time, in the formats of aria2c.
 package struct Aria2Time {

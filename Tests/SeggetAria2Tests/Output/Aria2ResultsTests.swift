@@ -1,7 +1,7 @@
 import Segmenter
 import Testing
 
-@testable import SeggetReports
+@testable import SeggetAria2
 
 struct Aria2ResultsTests {
     private func row(

@@ -2,7 +2,7 @@ import Glibc
 import Segmenter
 import Testing
 
-@testable import SeggetReports
+@testable import SeggetAria2
 
 struct Aria2TextTests {
     /// As aria2c 1.36 prints them.

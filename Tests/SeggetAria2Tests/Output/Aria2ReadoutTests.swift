@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SeggetReports
+@testable import SeggetAria2
 @testable import Segmenter
 
 struct Aria2ReadoutTests {

@@ -1,4 +1,5 @@
 package import Segmenter
+import SeggetReports
 
 /// The results of a run, as aria2c prints them at the end.
 ///

@@ -1,5 +1,6 @@
 package import SeggetFormats
 package import Segmenter
+import SeggetReports
 
 /// The fixed messages of aria2c, and segget's messages in aria2c's format.
 package enum Aria2Words {

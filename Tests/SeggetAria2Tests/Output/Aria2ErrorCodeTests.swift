@@ -4,7 +4,7 @@ import ReportExamples
 import Segmenter
 import Testing
 
-@testable import SeggetReports
+@testable import SeggetAria2
 
 struct Aria2ErrorCodeTests {
     private static let digest = Digest(crc32: 1)

@@ -1,7 +1,7 @@
 import Assembler
 import Testing
 
-@testable import SeggetFormats
+@testable import SeggetAria2
 import Segmenter
 
 struct Aria2TaskTests {

@@ -1,4 +1,5 @@
 package import Segmenter
+import SeggetReports
 
 /// The progress of the active downloads, as aria2c prints it once a second.
 ///

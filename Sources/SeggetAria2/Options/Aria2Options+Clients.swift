@@ -1,4 +1,5 @@
 package import Segmenter
+import SeggetFormats
 
 /// The options that clients send and receive over aria2's JSON-RPC.
 extension Aria2Option {

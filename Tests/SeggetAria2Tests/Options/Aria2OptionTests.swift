@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SeggetFormats
+@testable import SeggetAria2
 
 /// What our table says of aria2's options, against what aria2 itself says.
 struct Aria2OptionTests {

@@ -3,7 +3,7 @@ import ReportExamples
 import SeggetFormats
 import Testing
 
-@testable import SeggetReports
+@testable import SeggetAria2
 @testable import Segmenter
 
 struct Aria2WordsTests {

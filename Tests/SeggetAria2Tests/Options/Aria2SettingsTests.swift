@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SeggetFormats
+@testable import SeggetAria2
 
 struct Aria2SettingsTests {
     private func read(

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SeggetFormats
+@testable import SeggetAria2
 
 struct Aria2CommandLineTests {
     @Test(
