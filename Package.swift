@@ -171,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "SeggetTests",
             dependencies: [
-                "Assembler", "ReportExamples", "SeggetAria2", "SeggetCommand", "SeggetFormats", "SeggetReports",
+                "Assembler", "ReportExamples", "SeggetAria2", "SeggetCommand", "SeggetFormats",
+                "SeggetReports",
                 "Segmenter",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -220,8 +221,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Assembler", "CLinux", "LibraryExamples", "SeggetQueue", "SeggetReports",
-                "Segmenter", "TestSupport", "segget", "segget-manager",
+                "Assembler", "CLinux", "LibraryExamples", "SeggetAria2", "SeggetQueue",
+                "SeggetReports", "Segmenter", "TestSupport", "segget", "segget-manager",
             ],
             swiftSettings: testSettings),
     ].filter { instrument == nil || !uninstrumented.contains($0.name) }

@@ -30,8 +30,10 @@ enum TextTargets {
             written += item.urls.joined(separator: "\t") + "\n"
             for setting in item.settings { written += " \(setting.name)=\(setting.value)\n" }
         }
-        guard let again = try? InputFile(
-            reading: written.utf8, ignoring: Aria2Option.ignoredInLists) else {
+        guard
+            let again = try? InputFile(
+                reading: written.utf8, ignoring: Aria2Option.ignoredInLists)
+        else {
             fatalError("what was written does not read")
         }
         let isSame = zip(again.items, file.items).allSatisfy {

@@ -1,27 +1,17 @@
 import Testing
 
 @testable import SeggetFormats
+import TestSupport
 
 struct GzipTests {
-    /// `http://a/f\n out=x\n`, as Python's gzip makes it.
-    static let one: [UInt8] = [
-        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 40, 41, 41, 176, 210, 215, 79, 212, 79, 227, 82, 200,
-        47, 45, 177, 173, 224, 2, 0, 254, 100, 57, 83, 18, 0, 0, 0,
-    ]
-    /// `http://a/g\n`.
-    static let two: [UInt8] = [
-        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 40, 41, 41, 176, 210, 215, 79, 212, 79, 231, 2, 0,
-        213,
-        144, 183, 188, 11, 0, 0, 0,
-    ]
-
     @Test(
         arguments: [
-            (one, "http://a/f\n out=x\n"), (one + two, "http://a/f\n out=x\nhttp://a/g\n"),
-            (one + [0, 0], "http://a/f\n out=x\n"), (one.dropLast(), nil),
-            (Array(one.prefix(2)), nil),
-            (one.map { $0 == 53 ? 0 : $0 }, "http://a/f\n out=x\n"),
-            (one.dropLast(5) + [1, 0, 0, 0, 0], nil),
+            (GzipExamples.one, "http://a/f\n out=x\n"),
+            (GzipExamples.one + GzipExamples.two, "http://a/f\n out=x\nhttp://a/g\n"),
+            (GzipExamples.one + [0, 0], "http://a/f\n out=x\n"), (GzipExamples.one.dropLast(), nil),
+            (Array(GzipExamples.one.prefix(2)), nil),
+            (GzipExamples.one.map { $0 == 53 ? 0 : $0 }, "http://a/f\n out=x\n"),
+            (GzipExamples.one.dropLast(5) + [1, 0, 0, 0, 0], nil),
         ] as [([UInt8], String?)])
     func textsAreWhatTheyWere(bytes: [UInt8], text: String?) {
         #expect(Gzip.isCompressed(bytes))
@@ -29,7 +19,7 @@ struct GzipTests {
     }
 
     @Test func manyTextsDoNotFitIntoOneRoom() throws {
-        let many = try Gzip.text(of: (0..<20_000).flatMap { _ in Self.two })
+        let many = try Gzip.text(of: (0..<20_000).flatMap { _ in GzipExamples.two })
         #expect(many.count == 20_000 * 11)
     }
 }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import SeggetFormats
 import Segmenter
+import TestSupport
 
 struct InputFileTests {
     private func items(_ text: String) throws -> [InputFile.Item] {
@@ -123,10 +124,10 @@ struct InputFileTests {
     }
 
     @Test func aCompressedListIsTheSameList() throws {
-        let file = try InputFile(reading: GzipTests.one + GzipTests.two)
+        let file = try InputFile(reading: GzipExamples.one + GzipExamples.two)
         #expect(file.items.map(\.urls) == [["http://a/f"], ["http://a/g"]])
         let problem = try #require(throws: InputFile.Problem.self) {
-            try InputFile(reading: GzipTests.one.dropLast())
+            try InputFile(reading: GzipExamples.one.dropLast())
         }
         #expect(problem.kind == .damagedCompression)
     }

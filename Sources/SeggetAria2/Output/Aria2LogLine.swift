@@ -1,4 +1,3 @@
-package import SeggetFormats
 import SeggetReports
 
 /// A line of aria2c's log, for the console and for a file.

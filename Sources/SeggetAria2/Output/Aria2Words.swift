@@ -1,4 +1,3 @@
-package import SeggetFormats
 package import Segmenter
 import SeggetReports
 

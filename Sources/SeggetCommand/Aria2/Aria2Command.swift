@@ -1,5 +1,5 @@
 import Glibc
-package import SeggetFormats
+import SeggetFormats
 import SeggetReports
 import Segmenter
 package import SeggetAria2

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
-package import SeggetFormats
-package import SeggetReports
+import SeggetFormats
+import SeggetReports
 package import Segmenter
 package import SeggetAria2
 

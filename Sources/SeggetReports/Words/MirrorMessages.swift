@@ -23,7 +23,7 @@ extension MirrorFault {
 
 extension Diagnostic {
     /// Returns the reason why a mirror failed.
-    static func describe(_ fault: MirrorFault) -> String {
+    package static func describe(_ fault: MirrorFault) -> String {
         switch fault {
         case .failed(let reason): describe(reason)
         case .otherSize(let expected, let got):

@@ -1,4 +1,4 @@
-package import SeggetFormats
+import SeggetFormats
 package import SeggetQueue
 import SeggetReports
 import Segmenter

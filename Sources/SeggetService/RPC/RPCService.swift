@@ -7,7 +7,7 @@ package import SeggetQueue
 import SeggetReports
 import Segmenter
 import Synchronization
-package import SeggetAria2
+import SeggetAria2
 
 /// Answers aria2's JSON-RPC with what a queue says.
 package final class RPCService: Sendable {

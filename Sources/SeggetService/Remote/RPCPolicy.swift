@@ -1,7 +1,7 @@
 // Remote: what clients over TCP may do: the secret, and where files of theirs may go. It knows tasks and folders; it
 // never knows a request.
 
-package import SeggetFormats
+import SeggetFormats
 import SeggetQueue
 import SeggetReports
 import Segmenter

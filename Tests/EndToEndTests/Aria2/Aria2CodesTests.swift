@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SeggetReports
+import SeggetAria2
 
 /// The codes that failures have here, beside those that aria2c itself ends with.
 ///

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import SeggetReports
+import SeggetAria2
 
 /// What is printed here, beside what aria2c itself prints.
 struct Aria2OutputTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import SeggetAria2
+import SeggetFormats
 
 /// What our table says of aria2's options, against what aria2 itself says.
 struct Aria2OptionTests {

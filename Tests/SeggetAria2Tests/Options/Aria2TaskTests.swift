@@ -3,6 +3,7 @@ import Testing
 
 @testable import SeggetAria2
 import Segmenter
+import TestSupport
 
 struct Aria2TaskTests {
     private func tasks(
@@ -133,11 +134,11 @@ struct Aria2TaskTests {
     }
 
     @Test func aCompressedListIsTheSameList() throws {
-        let found = try tasks(["-i", "l"], bytes: GzipTests.one + GzipTests.two).tasks
+        let found = try tasks(["-i", "l"], bytes: GzipExamples.one + GzipExamples.two).tasks
         #expect(found.map(\.urls) == [["http://a/f"], ["http://a/g"]])
         #expect(found.first?.options["out"] == "x")
         #expect(throws: Aria2Refusal.self) {
-            try tasks(["-i", "l"], bytes: GzipTests.one.dropLast(12))
+            try tasks(["-i", "l"], bytes: GzipExamples.one.dropLast(12))
         }
     }
 

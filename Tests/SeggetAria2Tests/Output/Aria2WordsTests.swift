@@ -5,6 +5,7 @@ import Testing
 
 @testable import SeggetAria2
 @testable import Segmenter
+import SeggetReports
 
 struct Aria2WordsTests {
     private static var time: Aria2Time { Aria2Time(1_764_117_671) }
