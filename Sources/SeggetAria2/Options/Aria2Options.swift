@@ -1,3 +1,6 @@
+// Options: the options, configuration file and list of aria2c, and the download that they describe. This
+// folder never starts a download.
+
 /// The given options of aria2 with their values.
 ///
 /// All values are valid.

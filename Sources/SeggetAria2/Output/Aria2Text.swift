@@ -1,4 +1,4 @@
-// Aria2: the output and exit codes of aria2c, in its exact format where programs parse it. Error
+// Output: the output and exit codes of aria2c, in its exact format where programs parse it. Error
 // messages have segget's text. This folder never prints anything itself.
 
 package import Segmenter

@@ -1,7 +1,7 @@
 import Assembler
 package import Segmenter
 
-/// What programs need to know of a failure beside its `kind`.
+/// Facts about a failure, for programs, in addition to its `kind`.
 package struct FailureFacts: Sendable, Hashable {
     /// The status code of the response (RFC 9110 §15); `nil` if no response failed.
     package var status: Int?
