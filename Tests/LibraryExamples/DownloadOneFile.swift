@@ -44,7 +44,7 @@ public enum DownloadOneFile {
             switch error.reason {
             case .refused(let status): return "the server refuses it (\(status))"
             case .transfer(.status(404), _): return "there is no such file"
-            case .assembly(.destinationExists): return "a file stands there already"
+            case .assembly(.destinationExists): return "the file exists already"
             default: return "it failed, and \(error.bytesKept) bytes are kept for the next try"
             }
         }

@@ -494,7 +494,7 @@ def test_what_is_refused_is_said(visit, held):
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("d.bin.segget")
     page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("ends as segget's own files do")
+    expect(dialog.get_by_role("alert")).to_contain_text("ends like segget's own files")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert "d.bin" in held.tasks()

@@ -21,7 +21,7 @@ export const SORTS = ["order", "name", "size", "progress", "speed", "left", "add
 const DESCENDING = new Set(["size", "progress", "speed", "added", "finished"]);
 
 /** A message of the service in short: without the URL that the row has anyway, and what is for terminals. */
-const brief = (message = "") => message.replace(/^`[^`]*` could not be fetched: /, "")
+const brief = (message = "") => message.replace(/^`[^`]*` could not be (?:downloaded|fetched): /, "")
   .replace(/( (to|from|at|of))? `https?:[^`]*`/g, "").replace(/`\/([^`]*\/)?([^`]*)`/g, "“$2”").replace(/`([^`]*)`/g, "“$1”");
 /** Why a task failed, in short: a status as it is, `503 Service Unavailable`, in every language. */
 function reasonFor({ error }) {

@@ -82,11 +82,7 @@ package struct CredentialArguments: ParsableArguments {
 
     /// Sets the library's options, except secrets from descriptors.
     func apply(to options: inout AccessOptions) {
-        if let user {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            options.credentials = .init(
-                user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
-        }
+        if let user { options.credentials = .init(text: user) }
         options.scheme =
             switch auth {
             case .auto: .automatic

@@ -41,18 +41,9 @@ extension TransferOption {
             help: "User and password for the server.",
             read: { options, text in
                 guard !text.isEmpty else { return false }
-                let parts = text.split(
-                    separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-                return change(&options) {
-                    $0.access.credentials = .init(
-                        user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
-                }
+                return change(&options) { $0.access.credentials = .init(text: text) }
             },
-            texts: {
-                $0.access.credentials.map { credentials in
-                    [credentials.user + (credentials.password.map { ":\($0)" } ?? "")]
-                } ?? []
-            }),
+            texts: { $0.access.credentials.map { [$0.text] } ?? [] }),
         .choice(
             "access.scheme",
             [("auto", AccessOptions.Scheme.automatic), ("basic", .basic), ("digest", .digest)],

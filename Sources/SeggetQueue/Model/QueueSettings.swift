@@ -44,7 +44,7 @@ public struct QueueSettings: Sendable, Hashable {
         if let option = QueueOption.table.first(where: { !$0.accepts(self) }) {
             throw QueueError(
                 .invalid, Diagnostic.describe(option.key, takes: option.kind),
-                hint: "the settings stay as they were")
+                hint: "the settings are unchanged")
         }
         return self
     }

@@ -7,7 +7,7 @@ extension TaskChanges {
     package var fault: (member: String, message: String)? {
         for key in options.keys.sorted() {
             guard let option = TransferOption[key] else {
-                return ("options", "it has a member that is no option")
+                return ("options", "it has a member that is not an option")
             }
             let member = Self.short[key] ?? "options.\(key)"
             guard option.effect != .never else {

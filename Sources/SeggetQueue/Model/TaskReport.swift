@@ -173,15 +173,15 @@ public struct TaskFilter: Sendable, Hashable, Codable {
         let counts = [selection.ids.count, selection.tags.count, selection.states.count]
         guard counts.allSatisfy({ $0 <= Self.mostWords }) else {
             throw QueueError(
-                .invalid, "tasks are sought by at most \(Self.mostWords) ids, tags or states",
-                hint: "ask several times, or for all tasks")
+                .invalid, "a filter has at most \(Self.mostWords) ids, tags or states",
+                hint: "send several requests, or ask for all tasks")
         }
         let length = text?.utf8.count ?? 0
         guard length <= Self.longestText else {
             throw QueueError(
                 .invalid,
-                "a text that is looked for has at most \(Self.longestText) bytes, not \(length)",
-                hint: "a part of it finds the tasks, too")
+                "a search text has at most \(Self.longestText) bytes, not \(length)",
+                hint: "search for a part of it")
         }
     }
 }

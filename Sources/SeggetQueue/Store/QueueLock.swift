@@ -130,11 +130,11 @@ package final class QueueLock: Sendable {
     private static func taken(_ files: QueueFiles) -> QueueError {
         guard let holder = try? holder(files) else {
             return QueueError(
-                .busy, "another command has the queue `\(files.database)`", hint: "try again")
+                .busy, "another command has locked the queue `\(files.database)`", hint: "try again")
         }
         return QueueError(
             .hasWorker,
-            "the queue `\(files.database)` is worked already: by process \(holder.pid), segget \(holder.version)",
+            "the queue `\(files.database)` already has a worker: process \(holder.pid), segget \(holder.version)",
             hint: "use that one, or end it first")
     }
 

@@ -86,8 +86,8 @@ package final class QueueStore {
         do {
             guard mode == .readWrite else {
                 throw QueueError(
-                    .unavailable, "the queue `\(files.database)` was opened to be read only",
-                    hint: "see to it that its disk and folder can be written to")
+                    .unavailable, "the queue `\(files.database)` is open for reading only",
+                    hint: "make its file system and folder writable")
             }
             (outdatedSecrets, draftedSecrets) = ([], [])
             let value = try file.queue.writeWithoutTransaction { db in

@@ -17,7 +17,7 @@ extension QueueError {
         default:
             return QueueError(
                 .unavailable, "could not \(action) `\(path)`: \(reason)",
-                hint: "see to the file and its folder, or name another one by `--queue`")
+                hint: "check the file and its folder, or give another queue with `--queue`")
         }
     }
 
@@ -29,21 +29,21 @@ extension QueueError {
             .unavailable,
             "\(mount ?? "the file system of `\(path)`") has no file locks (\(String(cString: strerror(number)))), "
                 + "which the queue `\(path)` needs",
-            hint: "name a queue on another file system by `--queue`; downloads may still go there")
+            hint: "give a queue on another file system with `--queue`; downloads can still go there")
     }
 
     /// There is no room for what is to be written.
     static func full(_ path: String) -> QueueError {
         QueueError(
             .diskFull, "no space is left for the queue `\(path)`",
-            hint: "make room on its disk; nothing of the queue was lost")
+            hint: "free some space; nothing of the queue was lost")
     }
 
     /// A later version has been here.
     static func later(_ path: String, knows version: Int) -> QueueError {
         QueueError(
             .laterVersion,
-            "the queue `\(path)` was written by a later version of segget: this one knows its form up to \(version)",
+            "the queue `\(path)` was written by a later version of segget: this one reads formats up to \(version)",
             hint: "use that version; nothing was changed")
     }
 
@@ -51,7 +51,7 @@ extension QueueError {
     static func foreign(_ path: String) -> QueueError {
         QueueError(
             .invalid, "`\(path)` is the database of another program",
-            hint: "name another file by `--queue`; nothing was changed")
+            hint: "give another file with `--queue`; nothing was changed")
     }
 
     /// What is in the file makes no sense.
@@ -62,7 +62,7 @@ extension QueueError {
         return QueueError(
             .damaged, "the queue `\(path)` is damaged: \(reason)",
             hint:
-                "`segget add --queue \(queue) --recover \(queue)` makes a new one of what can be read, and keeps it "
+                "`segget add --queue \(queue) --recover \(queue)` makes a new one from what can be read, and keeps the old one "
                 + "beside"
         )
     }
@@ -81,7 +81,7 @@ extension QueueError {
         default:
             self.init(
                 .unavailable, "the queue `\(path)` cannot be used: \(failure)",
-                hint: "see to the file and its folder, or name another one by `--queue`")
+                hint: "check the file and its folder, or give another queue with `--queue`")
         }
     }
 
@@ -98,22 +98,22 @@ extension QueueError {
         case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE): self = .full(path)
         case (.SQLITE_BUSY, _), (.SQLITE_LOCKED, _):
             self.init(
-                .busy, "another process has the queue `\(path)`, and did not let go in time",
+                .busy, "another process has locked the queue `\(path)` for too long",
                 hint: "try again")
         case (_, .SQLITE_CONSTRAINT_PRIMARYKEY):
             self.init(
-                .invalid, "there is a task of that id in the queue `\(path)` already",
+                .invalid, "the queue `\(path)` already has a task with that id",
                 hint: "give another id, or none")
         default:
             self.init(
                 .unavailable, "the queue `\(path)` cannot be used: \(reason)",
-                hint: "see to the file and its folder, or name another one by `--queue`")
+                hint: "check the file and its folder, or give another queue with `--queue`")
         }
     }
 
     /// There is no task of an id.
     static func noTask(_ id: QueueTask.ID) -> QueueError {
         QueueError(
-            .noTask, "there is no task `\(id)`", hint: "`segget list` names those that there are")
+            .noTask, "there is no task `\(id)`", hint: "`segget list` shows the tasks and their ids")
     }
 }

@@ -83,7 +83,7 @@ struct StoreFile {
         if let worker = try QueueLock.holder(QueueFiles(path)), worker.pid != getpid() {
             throw QueueError(
                 .hasWorker,
-                "process \(worker.pid), segget \(worker.version), runs the queue `\(path)`, whose form is older",
+                "process \(worker.pid), segget \(worker.version), runs the queue `\(path)`, which has an older format",
                 hint: "stop that process, then run the command again")
         }
         if found > 0 { try backUp(queue, path, version: found, schema) }
@@ -145,7 +145,7 @@ struct StoreFile {
             throw QueueError(
                 .unavailable, "the queue `\(path)` was written by an earlier version of segget",
                 hint:
-                    "run `segget list` as a user who may write to it: that brings it to the new form"
+                    "run `segget list` as a user who may write to it: that upgrades it"
             )
         }
         return queue

@@ -111,7 +111,7 @@ struct TaskRow {
     func status(_ reader: inout ColumnReader) throws -> TaskStatus {
         var status = TaskStatus()
         guard let wanted = TaskStatus.Wanted(stored: try reader.text()) else {
-            throw UnreadableValue(description: "what is wanted is unknown")
+            throw UnreadableValue(description: "the value of `wanted` is unknown")
         }
         let word = try reader.text()
         guard let state = TaskStatus.State(word: word, time: reader.optionalNumber()) else {
@@ -204,7 +204,7 @@ struct ColumnReader {
 
     mutating func id() throws -> QueueTask.ID {
         guard let id = QueueTask.ID(try text()) else {
-            throw UnreadableValue(description: "the id of a task is none")
+            throw UnreadableValue(description: "the id of a task is invalid")
         }
         return id
     }

@@ -31,7 +31,7 @@ public struct DirectDoor: QueueDoor {
                 guard desk.unstored.contents.isEmpty else {
                     throw QueueError(
                         .invalid,
-                        "secrets that are not stored need a worker that keeps them in its memory",
+                        "secrets that are not stored need a running worker, which keeps them in memory",
                         hint:
                             "start `segget run --keep-running` first, or add without `--no-store-secrets`"
                     )

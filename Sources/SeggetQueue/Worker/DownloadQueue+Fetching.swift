@@ -290,7 +290,7 @@ extension DownloadQueue {
         case .failure(let error) where error.reason == .cancelled:
             TaskEvent(
                 time: now.wall, event: "stopped",
-                message: "stopped in order"
+                message: "stopped"
                     + (error.startsOver == nil
                         ? "" : "; the next start downloads the file from the beginning"))
         case .failure(let error):

@@ -131,7 +131,7 @@ extension DownloadQueue {
                 return TaskReport(task, position: nil, file: file)
             }
             guard !Task.isCancelled else {
-                throw QueueError(.worker, "waiting was cancelled", hint: "the task goes on")
+                throw QueueError(.worker, "waiting was cancelled", hint: "the task continues")
             }
             await changeOrCancel()
         }
@@ -143,7 +143,7 @@ extension DownloadQueue {
     public func idle() async throws(QueueError) {
         while try !desk().machine.isIdle {
             guard !Task.isCancelled else {
-                throw QueueError(.worker, "waiting was cancelled", hint: "the queue goes on")
+                throw QueueError(.worker, "waiting was cancelled", hint: "the queue continues")
             }
             await changeOrCancel()
         }

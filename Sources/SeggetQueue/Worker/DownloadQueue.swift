@@ -357,7 +357,7 @@ extension DownloadQueue {
         while true {
             _ = try desk()
             guard !Task.isCancelled else {
-                throw QueueError(.worker, "waiting was cancelled", hint: "the queue goes on")
+                throw QueueError(.worker, "waiting was cancelled", hint: "the queue continues")
             }
             await changeOrCancel()
         }

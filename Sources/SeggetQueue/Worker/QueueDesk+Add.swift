@@ -21,7 +21,7 @@ extension QueueDesk {
         let id = new.id ?? QueueTask.ID()
         if try store.task(id) != nil {
             return CommandResult(
-                nil, .refused, "there is a task \(id) already; give another id, or none", code: 64)
+                nil, .refused, "there already is a task \(id); give another id, or none", code: 64)
         }
         // The part of a task of the same URL is not to be taken for this one's.
         if new.isAgain, new.place.name == nil {
@@ -121,16 +121,16 @@ extension QueueDesk {
         var place = task.place
         if let folder { (place.root, place.folder) = (folder, "") }
         if let name { (place.name, place.isNameGiven) = (name, true) }
-        guard place != task.place else { return CommandResult(id, .unchanged, "is there already") }
+        guard place != task.place else { return CommandResult(id, .unchanged, "already has that place") }
         if let owner = try store.owner(of: place, but: id) {
             return .refused(
-                id, "name", "task \(owner) goes to \(Diagnostic.quote(place.path ?? "")) already",
+                id, "name", "task \(owner) already downloads to \(Diagnostic.quote(place.path ?? ""))",
                 code: ExitStatus.cannotCreate.rawValue)
         }
         if let path = place.path, path != task.place.path, FinishedFile.anythingStands(at: path) {
             return .refused(
                 id, "name",
-                "something stands at \(Diagnostic.quote(path)) already, and is not replaced",
+                "\(Diagnostic.quote(path)) exists already, and is not replaced",
                 code: ExitStatus.cannotCreate.rawValue)
         }
         try store.update(id) { task in
@@ -226,11 +226,11 @@ extension QueueDesk {
             name.utf8.count <= 240
         else {
             return
-                "\(Diagnostic.quote(String(name.prefix(80)))) is no name of a file: one without `/`, and "
-                + "not longer than 240 bytes"
+                "\(Diagnostic.quote(String(name.prefix(80)))) is not a file name: it must have no `/`, and be "
+                + "at most 240 bytes long"
         }
         guard !PartNames.suffixes.contains(where: name.hasSuffix) else {
-            return "\(Diagnostic.quote(name)) ends as segget's own files do"
+            return "\(Diagnostic.quote(name)) ends like segget's own files"
         }
         return nil
     }
@@ -248,7 +248,7 @@ extension TaskProblem {
     fileprivate init(takenBy owner: QueueTask.ID, _ path: String) {
         self.init(
             .place, kind: "destination_exists",
-            message: "task \(owner) goes to \(Diagnostic.quote(path)) already",
+            message: "task \(owner) already downloads to \(Diagnostic.quote(path))",
             code: ExitStatus.cannotCreate.rawValue)
     }
 }

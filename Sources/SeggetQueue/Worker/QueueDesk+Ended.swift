@@ -70,7 +70,7 @@ extension QueueDesk {
             task.status.state == .completed, FinishedFile.look(at: task) == .missing
         else { return nil }
         try fetchAgain(task, at: .last, &machine, now)
-        return CommandResult(id, .done, "waiting again: its file was gone")
+        return CommandResult(id, .done, "waiting again: its file was missing")
     }
 }
 

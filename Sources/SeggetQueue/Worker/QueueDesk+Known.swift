@@ -53,7 +53,7 @@ extension QueueDesk {
             let path = Diagnostic.quote(task.place.path ?? task.place.folderPath)
             var result = CommandResult(
                 task.id, .refused,
-                "has this URL already, for \(path), but not the same "
+                "already has this URL, for \(path), but not the same "
                     + "\(differs.joined(separator: " and ")): nothing was changed",
                 code: ExitStatus.usage.rawValue)
             result.known = Self.describe(task, differs: differs)
@@ -81,7 +81,7 @@ extension QueueDesk {
                 guard !task.place.isNameGiven else {
                     return CommandResult(
                         id, .refused,
-                        "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed since: it is "
+                        "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed later: it is "
                             + "not replaced",
                         code: ExitStatus.cannotCreate.rawValue
                     ).then(.place)

@@ -189,7 +189,7 @@ final class QueueDesk {
                 return ids.map {
                     moved.contains($0)
                         ? CommandResult($0, .done)
-                        : CommandResult($0, .unchanged, "has ended, and has no place in the order")
+                        : CommandResult($0, .unchanged, "has ended, so it has no position")
                 }
             }
         case .rename(let selection, let name, let folder):
@@ -312,7 +312,7 @@ final class QueueDesk {
             return switch FinishedFile.look(at: task) {
             case .there: CommandResult(id, .unchanged, "is \(word)")
             case .changed:
-                CommandResult(id, .unchanged, "is \(word), and its file was changed since")
+                CommandResult(id, .unchanged, "is \(word), and its file was changed later")
             case .missing:
                 CommandResult(id, .unchanged, "is \(word), and its file is missing").then(.again)
             }

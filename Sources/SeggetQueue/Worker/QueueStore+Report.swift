@@ -104,7 +104,7 @@ extension QueueStore {
         progress: DownloadProgress? = nil, pause: String? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
-            throw QueueError(.noTask, "task \(id) is gone", hint: "`segget list` shows the tasks")
+            throw QueueError(.noTask, "task \(id) was removed", hint: "`segget list` shows the tasks")
         }
         var whole = task
         if let secrets { whole = secrets.merged(into: task) }

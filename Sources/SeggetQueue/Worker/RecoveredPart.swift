@@ -23,7 +23,7 @@ public struct RecoveredPart: Sendable, Hashable {
         } catch {
             throw QueueError(
                 .unavailable, "the folder `\(folder)` cannot be read",
-                hint: "check its name and its rights")
+                hint: "check its name and permissions")
         }
         return names.sorted().compactMap { name -> RecoveredPart? in
             guard name.hasSuffix(PartNames.manifestSuffix) else { return nil }

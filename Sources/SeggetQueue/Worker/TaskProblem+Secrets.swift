@@ -19,8 +19,8 @@ extension TaskProblem {
         self.init(
             .secrets, kind: "secrets_gone",
             message: task.keepsNoSecrets
-                ? "secrets of the task were not to be stored, and are gone: \(words)"
-                : "secrets of the task are not in the queue any more: \(words)",
+                ? "the task's secrets were not stored, and segget no longer has them: \(words)"
+                : "the queue no longer has the task's secrets: \(words)",
             code: ExitStatus.refused.rawValue, needed: gone.map(\.member))
     }
 }

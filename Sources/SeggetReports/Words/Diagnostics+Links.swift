@@ -58,7 +58,7 @@ extension Diagnostic {
     init(usedUpLink code: Int, url: String) {
         self.init(
             .unavailable, "status",
-            "\(url) could not be fetched: the server answered \(Self.describe(status: code)) after it had "
+            "\(url) could not be downloaded: the server answered \(Self.describe(status: code)) after it had "
                 + "sent all or part of the file; perhaps the link allows only a few requests",
             hint: "if the link works only once or a few times, get a new one and download it with "
                 + "`--single-request`")

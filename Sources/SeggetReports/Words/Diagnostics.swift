@@ -332,7 +332,7 @@ extension Diagnostic {
         let tries = attempts > 1 ? " (\(attempts) attempts without progress)" : ""
         self.init(
             status, Self.kind(of: failure),
-            "\(url) could not be fetched: \(Self.describe(failure))\(tries)", hint: hint)
+            "\(url) could not be downloaded: \(Self.describe(failure))\(tries)", hint: hint)
     }
 
     private static func hint(refused code: Int) -> String {

@@ -23,6 +23,16 @@ public struct AccessOptions: Sendable, Hashable {
             self.user = user
             self.password = password
         }
+
+        /// The credentials as `USER` or `USER:PASS`.
+        package var text: String { user + (password.map { ":\($0)" } ?? "") }
+
+        /// Creates the credentials of `USER` or `USER:PASS`; the user ends at the first colon
+        /// (RFC 7617 §2).
+        package init(text: String) {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            self.init(user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
+        }
     }
 
     /// The authentication scheme for a server or a proxy.

@@ -201,7 +201,7 @@ struct ServeTests {
         let worker = try stage.work("--keep-running")
         let outcome = try serve().wait(timeout: 60)
         #expect(outcome.end == .exit(69))
-        #expect(outcome.errorOutput.contains("is worked already: by process \(worker.pid)"))
+        #expect(outcome.errorOutput.contains("already has a worker: process \(worker.pid)"))
         // It says so before it waits.
         #expect(outcome.errorOutput.contains("; waiting up to 5 s until it ends\n"))
         #expect(manager.hears { $0.hasPrefix("STATUS=") && $0.contains("waiting up to 5 s") })
@@ -214,7 +214,7 @@ struct ServeTests {
         let outcome = try serve("--detach").wait(timeout: 60)
         #expect(outcome.end == .exit(69))
         let lines = outcome.errorOutput.split(separator: "\n")
-        let reason = "is worked already: by process \(worker.pid)"
+        let reason = "already has a worker: process \(worker.pid)"
         #expect(lines.contains { $0.hasPrefix("note: ") && $0.contains(reason) }, "\(lines)")
         #expect(lines.contains { $0.hasPrefix("error: ") && $0.contains(reason) }, "\(lines)")
         #expect(!outcome.errorOutput.contains("exit code"), "\(lines)")

@@ -63,7 +63,7 @@ struct ListPageTests {
     private static func troubled(_ columns: Int?) -> ListPage {
         var report = Self.report(4)
         let message =
-            "`http://127.0.0.1/3` could not be fetched: 503 Service Unavailable (3 attempts)"
+            "`http://127.0.0.1/3` could not be downloaded: 503 Service Unavailable (3 attempts)"
         for index in report.tasks.indices {
             report.tasks[index].path = "/a/debian-13.1.0-amd64-netinst.iso"
             report.tasks[index].error = TaskProblem(
@@ -115,7 +115,7 @@ struct ListPageTests {
         var task = Self.report(1).tasks[0]
         task.state = "failed"
         for (message, reason) in [
-            ("`http://h/x` could not be fetched: it broke: twice", "it broke: twice"),
+            ("`http://h/x` could not be downloaded: it broke: twice", "it broke: twice"),
             ("the server refused access to `https://h/x`: 403 Forbidden", "403 Forbidden"),
             ("`x.iso` exists already", "`x.iso` exists already"),
             (

@@ -131,7 +131,7 @@ struct QueueServerTests {
         (#"{"commands":[{"command":"pause"}]}"#, "`commands[0]`: it means no task"),
         (
             #"{"commands":[{"command":"pause","all":true,"secret":1}]}"#,
-            "`commands[0]`: it has a key that is not known; there are all, command, ids, states, tags"
+            "`commands[0]`: it has an unknown key; the keys are all, command, ids, states, tags"
         ),
         (
             #"{"commands":[{"command":"pause","all":"secret"}]}"#,

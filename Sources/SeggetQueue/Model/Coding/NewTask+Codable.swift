@@ -17,7 +17,7 @@ extension NewTask: Codable {
         try fields.refuseOthers(than: Self.keys)
         let folder = try fields.decode("folder", else: "")
         if folder.hasPrefix("/") {
-            throw fields.wrong("folder", "it is below `root`; an absolute path belongs there")
+            throw fields.wrong("folder", "it must be a relative path, because `root` is given")
         }
         self.init(
             try fields.decode(String.self, forKey: "url"),
@@ -29,7 +29,7 @@ extension NewTask: Codable {
         id = try fields.decodeIfPresent(QueueTask.ID.self, forKey: "id")
         if let text = try fields.decodeIfPresent(String.self, forKey: "umask") {
             guard let mask = UInt32(text, radix: 8), mask <= 0o777 else {
-                throw fields.wrong("umask", "it has to be up to three octal digits, such as 022")
+                throw fields.wrong("umask", "it must be up to three octal digits, such as 022")
             }
             umask = mask
         }
@@ -100,11 +100,7 @@ extension TaskChanges: Codable {
             options.set("headers") { $0.headers = headers }
         }
         if let user = try fields.decodeIfPresent(String.self, forKey: "user") {
-            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            options.set("access.credentials") {
-                $0.access.credentials = .init(
-                    user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : nil)
-            }
+            options.set("access.credentials") { $0.access.credentials = .init(text: user) }
         }
         if let retries = try fields.decodeIfPresent(Int.self, forKey: "retries") {
             options.set("retries") { $0.retries = retries }
@@ -129,8 +125,7 @@ extension TaskChanges: Codable {
             rest.remove("headers")
         }
         if keys.contains("access.credentials"), let user = values.access.credentials {
-            try fields.encode(
-                user.user + (user.password.map { ":\($0)" } ?? ""), forKey: "user")
+            try fields.encode(user.text, forKey: "user")
             rest.remove("access.credentials")
         }
         if keys.contains("retries"), let retries = values.givenRetries {

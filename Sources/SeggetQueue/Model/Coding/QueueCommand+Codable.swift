@@ -27,7 +27,7 @@ extension QueueCommand: Codable {
         let fields = try decoder.container(keyedBy: WireKey.self)
         guard let word = Word(rawValue: try fields.decode(String.self, forKey: "command")) else {
             let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.wrong("command", "it is no command; there are \(words)")
+            throw fields.wrong("command", "it is not a command; the commands are \(words)")
         }
         if word == .add {
             self = .add(try NewTask(from: decoder))
@@ -36,7 +36,7 @@ extension QueueCommand: Codable {
         try fields.refuseOthers(than: word.keys.union(TaskSelection.keys).union(["command"]))
         let tasks = try TaskSelection(reading: fields)
         guard tasks != TaskSelection() else {
-            throw fields.wrong(nil, "it means no task; give ids, tags, states, or all")
+            throw fields.wrong(nil, "it selects no task; give ids, tags, states, or all")
         }
         switch word {
         case .add: preconditionFailure("it was read before")
@@ -125,7 +125,7 @@ extension QueuePosition: Codable {
         case "last": self = .last
         default:
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "not first, last, or a number from 1 on")
+                in: container, debugDescription: "must be first, last, or a number from 1")
         }
     }
 
@@ -166,7 +166,7 @@ extension TaskSelection: Codable {
         let words = states.compactMap(TaskStatus.word(given:))
         guard words.count == states.count else {
             throw fields.wrong(
-                "states", "one is no state; there are \(TaskStatus.words.joined(separator: ", "))")
+                "states", "one is not a state; the states are \(TaskStatus.words.joined(separator: ", "))")
         }
         states = words
     }

@@ -7,13 +7,13 @@ extension QueueRule: Codable {
         try fields.refuseOthers(than: ["while", "pause", "rate"])
         guard let condition = Condition(try fields.decode(String.self, forKey: "while")) else {
             throw fields.wrong(
-                "while", "it is neither `metered` nor `battery` nor a span such as `22:00-06:00`")
+                "while", "it must be `metered`, `battery` or a time span such as `22:00-06:00`")
         }
         let rate = try fields.decodeIfPresent(Double.self, forKey: "rate")
         switch (try fields.decode("pause", else: false), rate) {
         case (true, nil): self.init(while: condition, .pause)
         case (false, let rate?): self.init(while: condition, .rate(rate))
-        default: throw fields.wrong(nil, "it has either `pause`, which is true, or `rate`")
+        default: throw fields.wrong(nil, "it must have either `"pause": true` or `rate`")
         }
     }
 

@@ -14,7 +14,7 @@ extension QueueSettings: Codable {
         retryDelays = try fields.decode("retry_delays", else: retryDelays)
         rules = try fields.decode("rules", else: rules)
         guard let metered = Metered(rawValue: try fields.decode("metered", else: "auto")) else {
-            throw fields.wrong("metered", "it is neither auto nor yes nor no")
+            throw fields.wrong("metered", "it must be auto, yes or no")
         }
         self.metered = metered
     }

@@ -18,7 +18,7 @@ extension KeyedDecodingContainer<WireKey> {
         guard !allKeys.allSatisfy({ known.contains($0.stringValue) }) else { return }
         throw wrong(
             nil,
-            "it has a key that is not known; there are \(known.sorted().joined(separator: ", "))")
+            "it has an unknown key; the keys are \(known.sorted().joined(separator: ", "))")
     }
 
     /// The value of a key, or what stands for it when it is missing.
