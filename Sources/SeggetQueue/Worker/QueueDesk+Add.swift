@@ -168,12 +168,12 @@ extension QueueDesk {
                 id, member, "\(Diagnostic.quote(member)): \(message)",
                 code: ExitStatus.usage.rawValue)
         }
-        if changes.areOfClient, !chosen.keys.isDisjoint(with: Self.guarded),
+        if changes.areOfClient, let key = Self.guarded.intersection(chosen.keys).min(),
             try !store.tasksOfClients().contains(id)
         {
             return .refused(
-                id, "options",
-                "one of the options protects a task that a user of the machine has added",
+                id, "options.\(key)",
+                "only a user of the machine can change `\(key)` of a task that was added there",
                 code: ExitStatus.usage.rawValue)
         }
         if let urls = changes.urls {

@@ -290,6 +290,7 @@ struct DoorFilesTests {
         let refused = try door.ask(
             "POST /api/v2/commands", door.authorization, #"{"commands":[\#(unguarded)]}"#)
         #expect(refused.body.contains("refused"), "\(refused.body)")
+        #expect(refused.body.contains("`checksum`"), "\(refused.body)")
         #expect(try stage.queue.done("show", held).contains("retries=7"))
         try stage.queue.done("remove", held)
         #expect(try status(add(#","paused":true,"name":"b","folder":"sub""#)) == 200)
