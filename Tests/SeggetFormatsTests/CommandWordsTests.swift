@@ -18,12 +18,12 @@ struct CommandWordsTests {
         // A mark that combines with a quote or a space in front of it, to the eye.
         ("'\u{301}a b' \u{301}", ["\u{301}a b", "\u{301}"]), ("a\r\nb", ["a", "b"]),
     ])
-    func areThoseOfAShell(text: String, words: [String]) throws {
+    func splitsLikeAShell(text: String, words: [String]) throws {
         #expect(try CommandWords.split(text) == words)
     }
 
     @Test(arguments: ["", "  ", "''", "'' a", "\"\"", "a 'b", "a \"b", "a \"b\\\"", "'"])
-    func areRefused(text: String) {
+    func refusesUnbalancedQuotes(text: String) {
         #expect(throws: CommandWords.Problem.self) { try CommandWords.split(text) }
     }
 }

@@ -32,7 +32,7 @@ struct ConfigurationFileTests {
             ("output =\u{301}b", [(1, "output", "\u{301}b")]),
             ("output = \"\u{301}b\\\"\u{301}\"", [(1, "output", "\u{301}b\"\u{301}")]),
         ] as [(String, [(Int, String, String?)])])
-    func isRead(text: String, lines: [(Int, String, String?)]) throws {
+    func parsesLines(text: String, lines: [(Int, String, String?)]) throws {
         let read = try ConfigurationFile.lines(of: text, home: "/home/x")
         #expect(read == lines.map { Line(number: $0.0, name: $0.1, value: $0.2) })
     }
@@ -45,7 +45,7 @@ struct ConfigurationFileTests {
         ("output = \"", 1, "not closed"), ("output = \"a\" b", 1, "after the closing quote"),
         ("output = \"a\\\\\" \"b\"", 1, "after the closing quote"),
     ])
-    func isRefusedWithTheLine(text: String, number: Int, problem: String) {
+    func errorsHaveTheLine(text: String, number: Int, problem: String) {
         let error = #expect(throws: ConfigurationFile.Problem.self) {
             try ConfigurationFile.lines(of: text, home: nil)
         }

@@ -32,11 +32,11 @@ struct InputFileTests {
             ("http://h/a#part\n", [["http://h/a#part"]]),
             ("http://h/a \t \n", [["http://h/a"]]),
         ] as [(String, [[String]])])
-    func linesAreFiles(text: String, urls: [[String]]) throws {
+    func eachLineIsAFile(text: String, urls: [[String]]) throws {
         #expect(try items(text).map(\.urls) == urls)
     }
 
-    @Test func optionsBelongToTheFileAboveThem() throws {
+    @Test func optionsBelongToThePrecedingFile() throws {
         let found = try items(
             "http://h/a\n  out=one\r\n\n# between\n\tdir = d\nhttp://h/b\nhttp://h/c\n out=c=d\n")
         #expect(found.map(\.line) == [1, 6, 7])
@@ -52,7 +52,7 @@ struct InputFileTests {
             (["out=x", "out=y"], .file("here/y")),
             (["out=\u{301}x"], .file("here/\u{301}x")),
         ] as [([String], Destination)])
-    func outAndDirSayWhereTo(settings: [String], destination: Destination) throws {
+    func outAndDirSetTheDestination(settings: [String], destination: Destination) throws {
         let text = (["http://h/f"] + settings.map { "\t\($0)" }).joined(separator: "\n")
         let item = try #require(items(text).first)
         let made = item.batchItem(options: DownloadOptions(), folder: "here")
@@ -87,11 +87,11 @@ struct InputFileTests {
         ("none", FileAllocation.none), ("trunc", .trunc), ("falloc", .falloc),
         ("prealloc", .falloc), ("auto", .auto),
     ])
-    func spaceIsProvidedForAsAsked(value: String, allocation: FileAllocation) throws {
+    func allocationIsSet(value: String, allocation: FileAllocation) throws {
         #expect(try item("file-allocation=\(value)").options.files.allocation == allocation)
     }
 
-    @Test func whoAsksCanBeAnotherForEachFile() throws {
+    @Test func credentialsCanDifferByFile() throws {
         let access = try item(
             "http-passwd=p", "http-user=u", "load-cookies=c", "all-proxy=http://p:1/",
             "no-proxy=a,b", "certificate=x.pem", "private-key=y.pem", "check-certificate=false"
@@ -109,7 +109,7 @@ struct InputFileTests {
         #expect(made.options.access.credentials == .init(user: "u", password: nil))
     }
 
-    @Test func whatLimitsOneFileReachesIt() throws {
+    @Test func limitsOfAFileReachIt() throws {
         let options = try item(
             "max-download-limit=1M", "lowest-speed-limit=20K", "retry-wait=3", "min-split-size=2M"
         ).options
@@ -118,12 +118,12 @@ struct InputFileTests {
         #expect(try item("max-download-limit=0").options.limits.rate == nil)
     }
 
-    @Test func anEmptyFolderIsTheCurrentOne() throws {
+    @Test func emptyFolderIsTheCurrentOne() throws {
         #expect(try item("dir=").destination == .folder("."))
         #expect(try item("dir=", "out=x").destination == .file("x"))
     }
 
-    @Test func aCompressedListIsTheSameList() throws {
+    @Test func compressedListIsTheSameList() throws {
         let file = try InputFile(reading: GzipExamples.one + GzipExamples.two)
         #expect(file.items.map(\.urls) == [["http://a/f"], ["http://a/g"]])
         let problem = try #require(throws: InputFile.Problem.self) {
@@ -132,7 +132,7 @@ struct InputFileTests {
         #expect(problem.kind == .damagedCompression)
     }
 
-    @Test func furtherURLsAreMirrors() throws {
+    @Test func additionalURLsAreMirrors() throws {
         let item = try #require(items("http://h/f\thttp://m/f\thttp://n/f").first)
         let made = item.batchItem(options: DownloadOptions(), folder: ".")
         #expect(made.url == "http://h/f")
@@ -180,7 +180,7 @@ struct InputFileTests {
             ("x\nhttp://h/\u{1b}[2J", 2, .controlCharacter),
             ("http://h/a\rhttp://h/b", 1, .controlCharacter),
         ] as [(String, Int, InputFile.Problem.Kind)])
-    func whatIsWrongIsToldByLine(text: String, line: Int, kind: InputFile.Problem.Kind) throws {
+    func errorsHaveTheirLine(text: String, line: Int, kind: InputFile.Problem.Kind) throws {
         let problem = try #require(throws: InputFile.Problem.self) { try items(text) }
         #expect(problem.line == line)
         guard case .badValue(let name, _) = kind else {
@@ -197,7 +197,7 @@ struct InputFileTests {
     @Test(arguments: [
         [0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80],
     ])
-    func whatIsNotUTF8IsRefused(bytes: [UInt8]) throws {
+    func invalidUTF8IsRefused(bytes: [UInt8]) throws {
         let text = Array("http://h/a\n\nhttp://h/".utf8) + bytes + Array("\n".utf8)
         let problem = try #require(throws: InputFile.Problem.self) {
             try InputFile(reading: text)
@@ -206,7 +206,7 @@ struct InputFileTests {
     }
 
     /// Whatever the bytes are, they are read or refused.
-    @Test func anyBytesAreReadOrRefused() {
+    @Test func parsesOrRefusesAnyBytes() {
         let pieces: [[UInt8]] = [
             Array("http://h/a".utf8), Array("\n".utf8), Array("\r\n".utf8), Array(" ".utf8),
             Array("\t".utf8), Array("#".utf8), Array("out=x".utf8), Array("=".utf8), [0xff], [0],
@@ -221,7 +221,7 @@ struct InputFileTests {
         }
     }
 
-    @Test func everyOptionSaysWhatItTakes() {
+    @Test func everyOptionDescribesItsValues() {
         for (name, option) in InputOption.table {
             #expect(!option.expected.isEmpty)
             var target = InputOption.Target()

@@ -39,7 +39,7 @@ struct QuantityTests {
             ("3Mb", "3M", "3Mbit"), ("1.5mb/s", "1.5M", "1.5Mbit"), ("8 Kb", "8K", "8Kbit"),
             ("8kb", "8K", "8Kbit"), ("2Gib", "2G", "2Gbit"), ("500b", "500", "500bit"),
         ])
-    func aSmallBIsAmbiguousInARate(text: String, bytes: String, bits: String) {
+    func lowercaseBIsAmbiguousInARate(text: String, bytes: String, bits: String) {
         #expect(throws: RateSyntaxError.ambiguous(bytes: bytes, bits: bits)) {
             try Rate(parsing: text)
         }

@@ -72,7 +72,7 @@ struct TransferOptionTests {
         }
     }
 
-    @Test(arguments: rows.map(\.key)) func acceptsTheEndsOfItsRangeOnly(key: String) throws {
+    @Test(arguments: rows.map(\.key)) func acceptsOnlyValuesInItsRange(key: String) throws {
         let option = try #require(TransferOption[key])
         // The command makes its value from a path.
         guard key != "continues_other_url" else { return }
@@ -116,7 +116,7 @@ struct TransferOptionTests {
     /// The whole list of what clients over TCP may set.
     ///
     /// Adding to it is a decision, and a commit of its own.
-    @Test func clientsOverTCPMaySetTheseOnly() {
+    @Test func clientsOverTCPMaySetOnlyThese() {
         let allowed = TransferOption.table.filter { $0.places.contains(.tcp) }
         #expect(
             Set(allowed.map(\.key)) == [

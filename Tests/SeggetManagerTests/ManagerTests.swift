@@ -11,14 +11,14 @@ import Testing
 struct ManagerTests {
     private static let program = Program(Manager.self)
 
-    @Test func itHasEveryCommandOfTheLeanProgram() {
+    @Test func hasEveryCommandOfSegget() {
         let lean = Program.segget.tree.commands
         #expect(
             Array(Self.program.tree.commands.prefix(lean.count)).map(\.name) == lean.map(\.name))
     }
 
     /// By these names the lean program knows whom to hand over to.
-    @Test func itsOwnCommandsAreThoseThatAreHandedOver() {
+    @Test func ownCommandsAreHandedOver() {
         for type in Manager.queue {
             let configuration = type.configuration
             let command = configuration.commandName.flatMap(QueueCommandName.init)
@@ -28,13 +28,13 @@ struct ManagerTests {
     }
 
     /// In a configuration file the lean program passes them over.
-    @Test func itsOwnOptionsAreKnownToTheLeanProgram() {
+    @Test func ownOptionsAreKnownToSegget() {
         let own = Self.program.tree.allNames.subtracting(Program.segget.tree.allNames)
         #expect(own == QueueCommandName.options)
     }
 
     /// The queue's name is not taken for a URL, nor a URL for a command.
-    @Test func theQueueMayStandInFrontOfACommand() {
+    @Test func queueOptionMayPrecedeTheCommand() {
         let typed = ["--queue", "q", "list", "--json"]
         #expect(
             Invocation.commandFirst(typed, of: Self.program) == ["list", "--queue", "q", "--json"])
@@ -43,7 +43,7 @@ struct ManagerTests {
     }
 
     /// `segget settings` has the settings of the catalogue, under its names and with its ranges.
-    @Test func settingsAreThoseOfTheCatalogue() throws {
+    @Test func settingsMatchTheCatalogue() throws {
         let command = try #require(Self.program.tree.commands.first { $0.name == "settings" })
         let names = Set(command.options.filter(\.isShown).flatMap(\.names))
         #expect(
@@ -69,7 +69,7 @@ struct ManagerTests {
     }
 
     /// `segget set` changes each option that can change, by its own name and by that of lists.
-    @Test func setTakesEachOptionThatCanChange() throws {
+    @Test func setTakesEachChangeableOption() throws {
         let names = TransferOption.table.filter {
             $0.effect != .never && $0.places.contains(.socket)
         }.flatMap { option in
@@ -94,7 +94,7 @@ struct ManagerTests {
         }
     }
 
-    @Test func itsHelpFitsAScreen() {
+    @Test func helpFitsTheScreen() {
         let text = HelpText.overview(Self.program)
         #expect(text.split(separator: "\n").count <= 40)
         #expect(text.split(separator: "\n").allSatisfy { $0.count < 90 })

@@ -24,13 +24,13 @@ struct BlameTests {
             (.unusableScheme(["Negotiate"]), "`--negotiate`", 77),
             (.unusableScheme(["NTLM"]), "NTLM", 77), (.htmlPage, "credentials", 69),
         ] as [(DownloadError.Reason, String, Int32)])
-    func hintsNameIt(reason: DownloadError.Reason, word: String, code: Int32) {
+    func hintsNameTheCause(reason: DownloadError.Reason, word: String, code: Int32) {
         let diagnostic = diagnostic(reason)
         #expect(diagnostic.hint.contains(word), "\(diagnostic.hint)")
         #expect(diagnostic.status.rawValue == code)
     }
 
-    @Test func theCharacterIsNamedThatAFileSystemRefuses() {
+    @Test func refusedCharacterIsNamed() {
         let refused = diagnostic(
             .assembly(.cannotCreate(path: "/mnt/a:b?.iso.part", errno: EINVAL)))
         #expect(refused.message.contains("may not allow `:` or `?` in names"), "\(refused.message)")
@@ -39,7 +39,7 @@ struct BlameTests {
         #expect(!other.message.contains("in names") && other.hint.contains("permissions"))
     }
 
-    @Test func skippedFilesCountApart() {
+    @Test func skippedFilesAreCountedSeparately() {
         var summary = BatchSummary(count: 2)
         let skipped = DownloadedFile(
             path: "f", size: 1, crc32: nil, verified: [], bytesReceived: 0, bytesResumed: 0,

@@ -8,7 +8,7 @@ import Testing
 
 struct DiagnosticsTests {
     @Test(arguments: Examples.reasons)
-    func everyReasonHasSafeWords(reason: DownloadError.Reason) {
+    func everyReasonHasSafeText(reason: DownloadError.Reason) {
         for kept: Int64 in [0, 1 << 30] {
             let diagnostic = Diagnostic(Examples.error(reason, bytesKept: kept))
             let lines = diagnostic.messages.map { $0.line(colour: false) }
@@ -23,14 +23,14 @@ struct DiagnosticsTests {
     }
 
     @Test(arguments: Examples.notices)
-    func everyNoticeHasSafeWords(notice: DownloadNotice) {
+    func everyNoticeHasSafeText(notice: DownloadNotice) {
         let line = Message(.note, notice.text).line(colour: false)
         #expect(line.count > 20)
         #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe))
         #expect(!notice.kind.isEmpty)
     }
 
-    @Test func everyMirrorThatFailedIsListed() {
+    @Test func everyFailedMirrorIsListed() {
         var error = Examples.error(.transfer(.status(404), attempts: 1))
         error.mirrors = Examples.faults.map { FailedMirror(url: Examples.url, fault: $0) }
         let lines = Diagnostic(error).messages.map { $0.line(colour: false) }
@@ -42,7 +42,7 @@ struct DiagnosticsTests {
         for line in lines { #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe)) }
     }
 
-    @Test func noTwoStartOverReasonsReadTheSame() {
+    @Test func startOverReasonsHaveDistinctTexts() {
         #expect(Set(Examples.startOverReasons.map(\.text)).count == Examples.startOverReasons.count)
         #expect(Set(Examples.startOverReasons.map(\.kind)).count == Examples.startOverReasons.count)
     }
@@ -103,7 +103,7 @@ struct DiagnosticsTests {
         #expect(diagnostic.status == .refused)
     }
 
-    @Test func whatIsKeptIsSaidWithItsName() {
+    @Test func keptBytesAreReportedWithTheName() {
         let lost = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 3 << 29)
         #expect(
             Diagnostic(lost).messages.map { $0.line(colour: false) } == [
@@ -117,14 +117,14 @@ struct DiagnosticsTests {
         #expect(Diagnostic(Examples.error(.assembly(.busy(path: "f")))).kept == nil)
     }
 
-    @Test func aReaderThatHasGoneIsNoNews() {
+    @Test func closedReaderIsQuiet() {
         let diagnostic = Diagnostic(
             Examples.error(.assembly(.readerGone(path: "/dev/stdout")), path: "/dev/stdout"))
         #expect(diagnostic.messages.isEmpty)
         #expect(diagnostic.status.rawValue == 141)
     }
 
-    @Test func whatHasGoneOutIsSaidInPlaceOfWhatIsKept() {
+    @Test func writtenBytesReplaceKeptBytes() {
         var error = Examples.error(
             .remoteChanged(.otherSize(expected: 9, got: 8)), path: "/dev/stdout")
         error.bytesWritten = 1234
@@ -139,7 +139,7 @@ struct DiagnosticsTests {
         #expect(Diagnostic(error).written == "nothing to `/dev/stdout`")
     }
 
-    @Test func aMismatchShowsBothDigests() throws {
+    @Test func mismatchShowsBothDigests() throws {
         let (good, bad) = (Digest(crc32: 0x1a2b_3c4d), Digest(crc32: 0xdead_beef))
         let error = AssemblyError.digestMismatch(expected: good, actual: bad, part: "f.part")
         let diagnostic = Diagnostic(Examples.error(.assembly(error)))
@@ -148,7 +148,7 @@ struct DiagnosticsTests {
         #expect(diagnostic.kept?.contains("`f.part`") == true)
     }
 
-    @Test func theHelpListsEveryExitCode() {
+    @Test func helpListsEveryExitCode() {
         let codes = ExitStatus.help.split(separator: "\n").compactMap {
             $0.split(separator: " ").first.flatMap { Int($0) }
         }

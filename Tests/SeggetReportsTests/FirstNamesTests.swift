@@ -39,7 +39,7 @@ struct FirstNamesTests {
     ]
 
     @Test(arguments: pairs.indices)
-    func eachVersionBecomesTheOther(index: Int) throws {
+    func versionsConvertToEachOther(index: Int) throws {
         let (first, current) = Self.pairs[index]
         let old = try #require(JSONValue.read(Data(first.utf8)))
         let new = try #require(JSONValue.read(Data(current.utf8)))
@@ -48,7 +48,7 @@ struct FirstNamesTests {
     }
 
     /// A task of 0.2 may be paused in another state than `waiting` only while it was stored so.
-    @Test func aPausedTaskThatWasToBeRetriedIsPaused() throws {
+    @Test func pausedRetryingTaskIsPaused() throws {
         let old = try #require(
             JSONValue.read(Data(#"{"state":"retrying","wanted":"held"}"#.utf8)))
         #expect(FirstNames.current(old).object?["state"] == "paused")

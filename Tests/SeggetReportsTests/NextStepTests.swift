@@ -8,7 +8,7 @@ struct NextStepTests {
     private static let members = [["urls", "headers", "user"], ["options"], []]
 
     @Test(arguments: NextStep.allCases)
-    func eachSurfaceHasItsOwnWords(step: NextStep) {
+    func eachSurfaceHasItsOwnText(step: NextStep) {
         for members in Self.members {
             let api = step.words(on: .api, members: members)
             #expect(!api.contains("segget") && !api.contains("--"), "\(api)")
@@ -34,13 +34,13 @@ struct NextStepTests {
             (.assembly(.destinationExists(path: "f")), .place), (.htmlPage, .link),
             (.untrusted("expired"), .certificate), (.tooLarge(size: 2, limit: 1), .options),
         ] as [(DownloadError.Reason, NextStep)])
-    func aFailureHasItsStep(reason: DownloadError.Reason, step: NextStep) {
+    func failureHasItsNextStep(reason: DownloadError.Reason, step: NextStep) {
         #expect(NextStep(after: Examples.error(reason)) == step)
     }
 
     /// What was recorded without a step has the same as what is recorded now, or one that is close to it.
     @Test(arguments: Examples.reasons)
-    func aKindHasAStepOfItsFailures(reason: DownloadError.Reason) {
+    func kindHasANextStepOfItsFailures(reason: DownloadError.Reason) {
         let error = Examples.error(reason)
         let new = NextStep(after: error)
         // No task of a queue is adopted or repaired.

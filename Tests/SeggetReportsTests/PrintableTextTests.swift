@@ -10,7 +10,7 @@ struct PrintableTextTests {
         ("file\u{202e}gpj.exe", "file\\u{202e}gpj.exe"),
         ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"),
     ])
-    func controlCharactersBecomeVisible(text: String, shown: String) {
+    func controlCharactersAreEscaped(text: String, shown: String) {
         #expect(PrintableText.escape(text) == shown)
     }
 
@@ -30,11 +30,11 @@ struct PrintableTextTests {
         ("файл.iso", 5, false, "????~"), ("文字列", 6, true, "文字列"), ("文字列", 5, true, "文字…"),
         ("文字列", 4, true, "文…"), ("e\u{301}e\u{301}", 2, true, "e\u{301}e\u{301}"),
     ])
-    func textIsCutToItsColumns(text: String, columns: Int, unicode: Bool, shown: String) {
+    func textIsTruncatedToColumns(text: String, columns: Int, unicode: Bool, shown: String) {
         #expect(PrintableText.fit(text, columns: columns, unicode: unicode) == shown)
     }
 
-    @Test func messagesNeverHoldControlCharacters() {
+    @Test func messagesHaveNoControlCharacters() {
         let line = Message(.error, Examples.hostile).line(colour: false)
         #expect(line == "error: a\\u{1b}[2J\\u{9b}31m\\u{202e}b\\u{d}\\u{a}error: c\\u{7f}")
     }

@@ -20,7 +20,7 @@ struct ProbeReportTests {
         ProbeReport(file).lines(connections: 4).joined(separator: "\n")
     }
 
-    @Test func factsAreShownExactly() {
+    @Test func factsAreExact() {
         let text = lines(remote(etag: "\"v1\""))
         #expect(text.contains("3.00 GiB (3221225472 bytes)"))
         #expect(text.contains("\"v1\" (strong)"))
@@ -30,13 +30,13 @@ struct ProbeReportTests {
         #expect(text.contains("by the ETag"))
     }
 
-    @Test func oneStreamHasItsReason() {
+    @Test func singleStreamHasItsReason() {
         #expect(lines(remote(ranges: false)).contains("because the server serves no byte ranges"))
         #expect(lines(remote(size: nil)).contains("because the server does not state the size"))
         #expect(lines(remote(ranges: false)).contains("not possible"))
     }
 
-    @Test func whatTheServerSaysCannotReachTheTerminalRaw() {
+    @Test func serverTextIsEscaped() {
         for line in ProbeReport(remote(etag: Examples.hostile)).lines(connections: 4) {
             #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe))
         }

@@ -20,7 +20,7 @@ struct UnitsTests {
             (0, "0 B/s"), (0.4, "0 B/s"), (12_897_485, "12.3 MiB/s"), (-1, "0 B/s"),
             (.nan, "0 B/s"), (.infinity, "4.00 EiB/s"),
         ] as [(Double, String)])
-    func speedsSurviveAnyNumber(speed: Double, text: String) {
+    func speedsAcceptAnyNumber(speed: Double, text: String) {
         #expect(Units.speed(speed) == text)
     }
 
@@ -48,7 +48,7 @@ struct UnitsTests {
             (0, 0, 100), (0, 10, 0), (5, 10, 50), (10, 10, 100), (11, 10, 100), (-1, 10, 0),
             (.max - 1, .max, 99), (5, nil, nil),
         ] as [(Int64, Int64?, Int?)])
-    func aHundredPercentMeansAll(done: Int64, size: Int64?, percent: Int?) {
+    func hundredPercentMeansComplete(done: Int64, size: Int64?, percent: Int?) {
         #expect(Units.percent(done, of: size) == percent)
     }
 }

@@ -63,7 +63,7 @@ import Testing
         try assembly.stop()
     }
 
-    @Test func aCopyLeavesTheFile() throws {
+    @Test func copyLeavesTheFileUnchanged() throws {
         let sample = try sample("old")
         let before = try facts("old")
         let digest = Digest(crc32: 7)
@@ -75,7 +75,7 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest, "old"].sorted())
     }
 
-    @Test func aFileThatIsMovedIsThePart() throws {
+    @Test func movedFileBecomesThePart() throws {
         let sample = try sample("old")
         let before = try facts("old")
         try folder.write(controlFile.bytes, to: "old.aria2")
@@ -93,7 +93,7 @@ import Testing
         return parts
     }
 
-    @Test func aFileOfThePartsNameStaysThere() throws {
+    @Test func existingPartStays() throws {
         let sample = try sample(Sample.part)
         let before = try facts(Sample.part)
         let path = folder.path(of: Sample.part)
@@ -113,7 +113,7 @@ import Testing
         #expect(folder.names == [Sample.part])
     }
 
-    @Test func fromAnotherFileSystemItIsCopied() throws {
+    @Test func fileOnAnotherFileSystemIsCopied() throws {
         let memory = try Tmpfs(size: 64 << 20)
         let place = TemporaryFolder(under: memory.path)
         let sample = try sample("old", in: place)
@@ -128,7 +128,7 @@ import Testing
     private func name(_ way: Way) -> String { way == .inPlace ? Sample.part : "old" }
 
     /// Stops the adoption at each of its checks for cancellation.
-    @Test(arguments: Way.allCases) func stoppedItLeavesNothing(way: Way) throws {
+    @Test(arguments: Way.allCases) func stoppedAdoptionLeavesNoFiles(way: Way) throws {
         let sample = try sample(name(way))
         let before = try facts(name(way))
         for patience in 0..<10 {
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: Way.allCases, [true, false])
-    func whatChangesMeanwhileIsNotTaken(way: Way, grows: Bool) throws {
+    func changedFileIsNotAdopted(way: Way, grows: Bool) throws {
         let sample = try sample(name(way))
         let path = folder.path(of: name(way))
         var hasChanged = false
@@ -166,7 +166,7 @@ import Testing
         #expect(folder.status(name(way))?.st_size == Self.begun + (grows ? 1 : 0))
     }
 
-    @Test func aFullDiskLeavesNothing() throws {
+    @Test func fullDiskLeavesNoFiles() throws {
         let place = TemporaryFolder()
         let sample = try sample("old", in: place)
         let before = try facts("old", in: place)
@@ -201,7 +201,7 @@ import Testing
     }
 
     /// The same command succeeds after a killed run has left an intermediate state.
-    @Test func itIsBegunAgainAfterAKill() throws {
+    @Test func adoptionRestartsAfterAKill() throws {
         let sample = try sample("old")
         let path = folder.path(of: "old")
         // Killed while copying: the manifest lists no extents.
@@ -217,7 +217,7 @@ import Testing
         try expectPart(sample)
     }
 
-    @Test func twoProcessesDoNotTakeOneFile() throws {
+    @Test func onlyOneProcessAdoptsAFile() throws {
         let sample = try sample("old")
         let path = folder.path(of: "old")
         let other = open(path, O_RDONLY)

@@ -29,7 +29,7 @@ import Testing
         #expect(file.done.ranges == expected)
     }
 
-    @Test func readsNothingThatIsCutOff() {
+    @Test func rejectsTruncatedText() {
         for count in Self.real.indices {
             #expect(throws: ControlFileProblem.self, "\(count) bytes") {
                 try Aria2ControlFile(reading: Array(Self.real.prefix(count)))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func readsNothingThatHasMoreBehindIt() {
+    @Test func rejectsTrailingBytes() {
         #expect(throws: ControlFileProblem.inconsistent) {
             try Aria2ControlFile(reading: Self.real + [0])
         }
@@ -108,7 +108,7 @@ import Testing
         Row("more pieces than follow", .failure(.truncated)) { $0.statedCount = .max },
     ]
 
-    @Test(arguments: rows) func readsWhatIsConsistentOnly(_ row: Row) {
+    @Test(arguments: rows) func rejectsInconsistentValues(_ row: Row) {
         let outcome = Result { () throws(ControlFileProblem) -> [ByteRange] in
             try Aria2ControlFile(reading: row.file.bytes).done.ranges
         }

@@ -44,7 +44,7 @@ import Testing
 
     // MARK: Files that are not adopted
 
-    @Test func whatIsNoFileOfItsOwn() throws {
+    @Test func irregularFilesAreRefused() throws {
         expect(.missing)
         try #require(mkdir(path, 0o700) == 0)
         expect(.notARegularFile)
@@ -60,13 +60,13 @@ import Testing
         expect(.hasOtherNames)
     }
 
-    @Test func anotherUsersFile() throws {
+    @Test func fileOfAnotherUserIsRefused() throws {
         try write()
         try #require(chown(path, geteuid() + 1, getegid()) == 0)
         expect(.otherOwner)
     }
 
-    @Test func whatSomebodyWritesTo() throws {
+    @Test func fileOpenForWritingIsRefused() throws {
         try write()
         let writer = Glibc.open(path, O_WRONLY | O_CLOEXEC)
         expect(.inUse)
@@ -80,7 +80,7 @@ import Testing
         close(again)
     }
 
-    @Test func whatCannotBePartOfTheFile() throws {
+    @Test func impossiblePrefixIsRefused() throws {
         try write(0)
         expect(.nothingInIt)
         try write()
@@ -89,7 +89,7 @@ import Testing
             remote: Int64(Self.size) - 1)
     }
 
-    @Test func whatItsControlFileDoesNotFit() throws {
+    @Test func mismatchingControlFileIsRefused() throws {
         try write()
         try write(control(0b1000_0000, total: Self.remote + 1))
         expect(.otherSize(stated: Self.remote + 1, remote: Self.remote))
@@ -110,7 +110,7 @@ import Testing
         #expect(try open()?.ranges == RangeSet(ByteRange(0, 50_000)))
     }
 
-    @Test func aControlFileThatIsNoFileOfOurs() throws {
+    @Test func foreignControlFileIsRefused() throws {
         try write()
         let path = folder.path(of: "old.aria2")
         try #require(mkdir(path, 0o700) == 0)
@@ -127,19 +127,19 @@ import Testing
 
     // MARK: Bytes that are kept
 
-    @Test func aPrefix() throws {
+    @Test func prefixIsAdopted() throws {
         try write()
         let part = try #require(try open())
         #expect(part.ranges == RangeSet(ByteRange(0, Int64(Self.size))))
         #expect(!part.isOfFullLength)
     }
 
-    @Test func aPrefixThatEndsInZeros() throws {
+    @Test func trailingZerosAreNotAdopted() throws {
         try folder.write([1] + [UInt8](repeating: 0, count: Self.size - 1), to: "old")
         #expect(try open()?.ranges.count == Int64(Self.size))
     }
 
-    @Test func whatTheControlFileSays() throws {
+    @Test func controlFileDeterminesTheExtents() throws {
         try write(Int(Self.remote))
         try write(control(0b1010_0000))
         let part = try #require(try open())
@@ -149,7 +149,7 @@ import Testing
     }
 
     /// Exactly the ranges that were written to a sparse file are found.
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func whatIsInNoHole(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func holesAreNotAdopted(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let size: Int64 = 4 << 20
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func aHoleWhereTheControlFileSaysThatBytesAre() throws {
+    @Test func holeContradictsTheControlFile() throws {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(descriptor) }
         let bytes = [UInt8](repeating: 7, count: 4096)

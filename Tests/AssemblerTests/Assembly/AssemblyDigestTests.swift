@@ -45,7 +45,7 @@ private typealias Digest = Assembler.Digest
     }
 
     @Test(arguments: DigestAlgorithm.allCases)
-    func areRightForDataWrittenOutOfOrder(algorithm: DigestAlgorithm) throws {
+    func digestsAreRightForBytesOutOfOrder(algorithm: DigestAlgorithm) throws {
         let digest = try right(algorithm)
         let assembly = try Assembly(sample.request { $0.checksum = digest })
         try fetch(assembly)
@@ -54,7 +54,7 @@ private typealias Digest = Assembler.Digest
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func areAllComparedAtOnce() throws {
+    @Test func allDigestsAreCompared() throws {
         let all = try DigestAlgorithm.allCases.map { try right($0) }
         let assembly = try Assembly(
             sample.request {
@@ -65,7 +65,7 @@ private typealias Digest = Assembler.Digest
         #expect(try assembly.publish(size: sample.whole.count)?.verified == all)
     }
 
-    @Test func coverWhatAnEarlierRunBrought() throws {
+    @Test func digestsIncludeBytesOfEarlierRuns() throws {
         try sample.leave([ByteRange(0, 700_000), ByteRange(900_000, 1_000_000)])
         let digest = try right(.sha256)
         let assembly = try Assembly(sample.request { $0.checksum = digest })
@@ -77,7 +77,7 @@ private typealias Digest = Assembler.Digest
     }
 
     @Test(arguments: DigestAlgorithm.allCases, [false, true])
-    func keepFromPublishingWhatIsWrong(algorithm: DigestAlgorithm, isAdvertised: Bool) throws {
+    func wrongDigestPreventsPublishing(algorithm: DigestAlgorithm, isAdvertised: Bool) throws {
         let (expected, actual) = (try wrong(algorithm), try right(algorithm))
         let request = sample.request {
             if isAdvertised { $0.advertised = [expected] } else { $0.checksum = expected }
@@ -111,7 +111,7 @@ private typealias Digest = Assembler.Digest
     }
 
     /// If the line that rejects the part is damaged, the extents in it are lost too.
-    @Test func rejectedBytesAreForgottenWithTheVerdict() throws {
+    @Test func rejectionDiscardsTheBytes() throws {
         let expected = try wrong(.md5)
         let assembly = try Assembly(sample.request { $0.checksum = expected })
         try fetch(assembly)
@@ -123,7 +123,7 @@ private typealias Digest = Assembler.Digest
         #expect(manifest.damagedLines == 1)
     }
 
-    @Test func leaveAnExistingDestinationAloneWhenWrong() throws {
+    @Test func wrongDigestKeepsExistingDestination() throws {
         try folder.write([1, 2, 3], to: Sample.name)
         let expected = try wrong(.sha1)
         let assembly = try Assembly(
@@ -136,7 +136,7 @@ private typealias Digest = Assembler.Digest
         #expect(folder.read(Sample.name) == [1, 2, 3])
     }
 
-    @Test func giveUpWhenInterrupted() throws {
+    @Test func digestingCanBeInterrupted() throws {
         let digest = try right(.sha512)
         let request = sample.request { $0.checksum = digest }
         do {
@@ -154,7 +154,7 @@ private typealias Digest = Assembler.Digest
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func failWhenThePartIsShortened() throws {
+    @Test func truncatedPartFails() throws {
         let digest = try right(.md5)
         let assembly = try Assembly(sample.request { $0.checksum = digest })
         sample.write(sample.whole, with: assembly)

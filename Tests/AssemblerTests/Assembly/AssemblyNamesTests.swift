@@ -18,17 +18,17 @@ struct AssemblyNamesTests {
             Sample.name, folder: folder.path, urls: [url ?? sample.request.fullURL])
     }
 
-    @Test func anEmptyFolderHasEveryName() throws {
+    @Test func emptyFolderHasEveryName() throws {
         #expect(try isFree())
         #expect(folder.names.isEmpty)
     }
 
-    @Test func whatStandsThereHasTheName() throws {
+    @Test func existingFileTakesTheName() throws {
         try folder.write([1], to: Sample.name)
         #expect(try !isFree())
     }
 
-    @Test func aPartBelongsToItsURL() throws {
+    @Test func partBelongsToItsURL() throws {
         try sample.leave([ByteRange(0, 100)])
         #expect(try isFree())
         #expect(try !isFree(url: "https://example.org/f?key=other"))
@@ -37,7 +37,7 @@ struct AssemblyNamesTests {
         #expect(try Assembly.isFree("other", folder: folder.path, urls: ["u"]))
     }
 
-    @Test func foreignFilesAreLeftAlone() throws {
+    @Test func foreignFilesStay() throws {
         try folder.write([1], to: Sample.part)
         #expect(try !isFree())
         try folder.write([1], to: "other.segget")
@@ -48,7 +48,7 @@ struct AssemblyNamesTests {
         #expect(try !Assembly.isFree("fourth", folder: folder.path, urls: ["u"]))
     }
 
-    @Test func anAbsentFolderIsAnError() {
+    @Test func missingFolderIsAnError() {
         #expect(throws: AssemblyError.self) {
             try Assembly.isFree("f", folder: folder.path(of: "nowhere"), urls: ["u"])
         }

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func refusesADestinationThatIsNoFile(isLink: Bool) throws {
+    func refusesIrregularDestination(isLink: Bool) throws {
         if isLink {
             try #require(symlink("/nowhere", path(Sample.name)) == 0)
         } else {
@@ -38,7 +38,7 @@ import Testing
         #expect(folder.names == [Sample.name])
     }
 
-    @Test func refusesTheDestinationOfAnotherRun() throws {
+    @Test func refusesDestinationOfAnotherRun() throws {
         let first = try open()
         sample.write(ByteRange(0, 5000), with: first)
         try first.record()
@@ -53,7 +53,7 @@ import Testing
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func letsTheNextRunInWhenTheFirstHasGone() throws {
+    @Test func nextRunStartsAfterTheFirstEnds() throws {
         try sample.leave([ByteRange(0, 10)])
         let assembly = try open()
         #expect(assembly.unverified.count == 1)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [Sample.part, Sample.manifest, Sample.manifest + "~"])
-    func followsNoSymbolicLink(name: String) throws {
+    func doesNotFollowSymbolicLink(name: String) throws {
         try folder.write(Array("precious".utf8), to: "target")
         try #require(symlink(path("target"), path(name)) == 0)
         for overwrite in [false, true] {
@@ -76,7 +76,7 @@ import Testing
     @Test(
         arguments: [Sample.part, Sample.manifest, Sample.manifest + "~"],
         [mode_t(S_IFDIR), mode_t(S_IFIFO)])
-    func refusesWhatIsNoFile(name: String, type: mode_t) throws {
+    func refusesIrregularPart(name: String, type: mode_t) throws {
         let status = type == S_IFDIR ? mkdir(path(name), 0o700) : mkfifo(path(name), 0o600)
         try #require(status == 0)
         #expect(throws: AssemblyError.notARegularFile(path: path(name))) { try open() }
@@ -100,28 +100,28 @@ import Testing
         #expect(folder.names == [Sample.manifest])
     }
 
-    @Test func saysThatTheFolderIsMissing() {
+    @Test func reportsMissingFolder() {
         let missing = path("no/such")
         #expect(throws: AssemblyError.folderUnavailable(path: missing, errno: ENOENT)) {
             try open { $0.folder = missing }
         }
     }
 
-    @Test func saysThatTheFolderIsAFile() throws {
+    @Test func reportsFileInPlaceOfFolder() throws {
         try folder.write([], to: "plain")
         #expect(throws: AssemblyError.folderUnavailable(path: path("plain"), errno: ENOTDIR)) {
             try open { $0.folder = path("plain") }
         }
     }
 
-    @Test func leavesNothingWhenTheManifestCannotBeWritten() throws {
+    @Test func unwritableManifestLeavesNoFiles() throws {
         // A folder with the manifest's temporary name is not removed.
         try #require(mkdir(path(Sample.manifest + "~"), 0o700) == 0)
         #expect(throws: AssemblyError.self) { try open() }
         #expect(folder.names == [Sample.manifest + "~"], "no part without a manifest")
     }
 
-    @Test func previewsWithoutTouchingAnything() throws {
+    @Test func previewChangesNothing() throws {
         try sample.leave([ByteRange(0, 4000)])
         let before = [folder.read(Sample.part), folder.read(Sample.manifest)]
         let decision = try Assembly.preview(sample.request { $0.identity.etag = "\"v2\"" })

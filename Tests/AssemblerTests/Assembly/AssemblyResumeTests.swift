@@ -29,7 +29,7 @@ import Testing
         for gap in known.gaps(in: sample.whole).ranges { sample.write(gap, with: assembly) }
     }
 
-    @Test func continuesWithWhatPassesItsCheck() throws {
+    @Test func resumesFromVerifiedExtents() throws {
         try sample.leave(Self.kept)
         let assembly = try Assembly(sample.request)
         #expect(assembly.startedOver == nil)
@@ -43,7 +43,7 @@ import Testing
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func fetchesOnlyTheDamagedExtentAgain() throws {
+    @Test func onlyDamagedExtentIsDownloadedAgain() throws {
         try sample.leave(Self.kept)
         try damage(at: 44_999)
         let assembly = try Assembly(sample.request)
@@ -55,7 +55,7 @@ import Testing
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func takesAPartThatIsTooShortAsDamaged() throws {
+    @Test func shortPartCountsAsDamaged() throws {
         try sample.leave(Self.kept)
         try #require(truncate(folder.path(of: Sample.part), 30_000) == 0)
         let assembly = try Assembly(sample.request)
@@ -65,7 +65,7 @@ import Testing
         try assembly.stop()
     }
 
-    @Test func keepsUncheckedExtentsThroughAStop() throws {
+    @Test func uncheckedExtentsSurviveAStop() throws {
         try sample.leave(Self.kept)
         for _ in 0..<3 {
             let assembly = try Assembly(sample.request)
@@ -89,7 +89,7 @@ import Testing
         try last.stop()
     }
 
-    @Test func startsOverWithANewFileAndTellsWhy() throws {
+    @Test func startsOverWithNewFileAndReason() throws {
         try sample.leave(Self.kept)
         let old = try #require(folder.status(Sample.part)).st_ino
         let header = try Manifest(reading: try #require(folder.read(Sample.manifest))).header
@@ -106,7 +106,7 @@ import Testing
         try assembly.stop()
     }
 
-    @Test func startsOverWhenToldTo() throws {
+    @Test func startsOverOnRequest() throws {
         try sample.leave(Self.kept)
         let assembly = try Assembly(sample.request { $0.startOver = .changedMidway })
         #expect(assembly.startedOver == .changedMidway)
@@ -114,7 +114,7 @@ import Testing
         try assembly.stop()
     }
 
-    @Test func startsOverWithoutThePart() throws {
+    @Test func missingPartStartsOver() throws {
         try sample.leave(Self.kept)
         try #require(unlink(folder.path(of: Sample.part)) == 0)
         let assembly = try Assembly(sample.request)
@@ -122,7 +122,7 @@ import Testing
         try assembly.stop()
     }
 
-    @Test func keepsTheGenerationWhileItContinues() throws {
+    @Test func resumingKeepsTheGeneration() throws {
         try sample.leave(Self.kept)
         let before = try Manifest(reading: try #require(folder.read(Sample.manifest))).header
         try sample.leave([ByteRange(10_000, 20_000)])
@@ -131,7 +131,7 @@ import Testing
         #expect(after.extents.covered.ranges == [ByteRange(0, 45_000), Self.kept[2]])
     }
 
-    @Test func forgetsThatItWasAboutToPublish() throws {
+    @Test func resumingClearsThePublishRecord() throws {
         // The destination has appeared meanwhile: the manifest records `publishing`, and a later
         // run with `--overwrite` continues from there.
         do {

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: 0..<6 as Range<UInt64>)
-    func publishesWhatSeveralWritersBroughtInAnyOrder(seed: UInt64) throws {
+    func publishesBytesOfSeveralWriters(seed: UInt64) throws {
         let assembly = try Assembly(sample.request { $0.modified = 1_000_000_000 })
         #expect(assembly.startedOver == nil)
         #expect(assembly.unverified.isEmpty)
@@ -53,7 +53,7 @@ import Testing
     ///
     /// If the part was removed, the run does not create a new one.
     @Test(arguments: [[Sample.part], [Sample.part, Sample.manifest]])
-    func aPartThatIsGoneIsNotBegunAgain(removed: [String]) throws {
+    func lostPartIsNotRecreated(removed: [String]) throws {
         let request = sample.request { $0.hasPart = true }
         try sample.leave([ByteRange(0, 1000)])
         let assembly = try Assembly(request)
@@ -66,7 +66,7 @@ import Testing
         #expect(folder.names == left)
     }
 
-    @Test func givesTheModeThatAnyNewFileGets() throws {
+    @Test func newFileGetsTheUsualMode() throws {
         let other = open(folder.path(of: "other"), O_CREAT | O_WRONLY, 0o666)
         close(other)
         try sample.leave([sample.whole])
@@ -87,7 +87,7 @@ import Testing
         try assembly.stop()
     }
 
-    @Test func recordsOnlyWhatIsWritten() throws {
+    @Test func recordsOnlyWrittenBytes() throws {
         let assembly = try Assembly(sample.request)
         let writer = assembly.makeWriter(at: 1000)
         #expect(assembly.unrecorded == 0)
@@ -125,7 +125,7 @@ import Testing
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func publishesNothingOfALongerPartThatWasNeverRecorded() throws {
+    @Test func unrecordedTailIsNotPublished() throws {
         // A run was killed before it recorded any bytes, of a file of unknown size.
         let request = sample.request {
             $0.identity = RemoteIdentity(size: nil)
@@ -140,7 +140,7 @@ import Testing
         #expect(folder.read(Sample.name) == sample.bytes(ByteRange(0, 100)))
     }
 
-    @Test func replacesTheDestinationOnlyAtTheEnd() throws {
+    @Test func destinationIsReplacedAtTheEnd() throws {
         try folder.write([1, 2, 3], to: Sample.name)
         let assembly = try Assembly(sample.request { $0.overwrite = true })
         sample.write(sample.whole, with: assembly)
@@ -151,7 +151,7 @@ import Testing
         #expect(folder.names == [Sample.name])
     }
 
-    @Test func overwritesNothingThatAppearedMeanwhile() throws {
+    @Test func fileThatAppearsMeanwhileStays() throws {
         let assembly = try Assembly(sample.request)
         sample.write(sample.whole, with: assembly)
         try folder.write([1, 2, 3], to: Sample.name)
@@ -161,7 +161,7 @@ import Testing
         #expect(folder.read(Sample.part) == sample.data, "the part is kept")
     }
 
-    @Test func followsItsFolderWhenThatIsRenamed() throws {
+    @Test func downloadFollowsARenamedFolder() throws {
         let inner = folder.path(of: "inner")
         try #require(mkdir(inner, 0o700) == 0)
         let assembly = try Assembly(sample.request { $0.folder = inner })

@@ -11,7 +11,7 @@ import Testing
         try Assembly.removeIfEmpty(Sample.name, folder: folder.path, generation: generation)
     }
 
-    @Test func nothingIsLeftOfAPartWithoutABytes() throws {
+    @Test func emptyPartIsRemoved() throws {
         let assembly = try Assembly(sample.request)
         // Another process uses the part.
         try remove(assembly.generation)
@@ -25,7 +25,7 @@ import Testing
         try remove(assembly.generation)
     }
 
-    @Test func recordedBytesStay() throws {
+    @Test func partWithRecordedBytesStays() throws {
         let assembly = try Assembly(sample.request)
         sample.write(ByteRange(0, 1), with: assembly)
         try assembly.stop()
@@ -33,7 +33,7 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
-    @Test func aPartWithoutItsManifestStays() throws {
+    @Test func partWithoutManifestStays() throws {
         let assembly = try Assembly(sample.request)
         try assembly.stop()
         try folder.write([1], to: Sample.manifest)
@@ -41,7 +41,7 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
-    @Test func aPartWithAWrongDigestStays() throws {
+    @Test func partWithWrongDigestStays() throws {
         let request = sample.request {
             $0.identity.size = 0
             $0.checksum = try? Digest(parsing: "md5:" + String(repeating: "0", count: 32))

@@ -5,7 +5,7 @@ import Testing
 struct ExtentWriterTests {
     /// One turn of the loop may receive more bytes than an extent may contain.
     @Test(arguments: [1 << 20, 3_000_000, 8 << 20])
-    func noExtentIsLongerThanMergingMakesThem(piece: Int) {
+    func extentsStayBelowTheMergeLimit(piece: Int) {
         let writer = ExtentWriter(samplingAt: 7)
         let bytes = (0..<piece).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
         var crc: UInt32 = 0

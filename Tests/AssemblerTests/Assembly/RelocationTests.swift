@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, Way.allCases)
-    func movesAllThatThereIs(kind: Kind, way: Way) throws {
+    func movesPartAndManifest(kind: Kind, way: Way) throws {
         let scene = try Scene(kind, way)
         try scene.checkMoved(try scene.move())
         // Repeating the move changes nothing.
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, Way.allCases)
-    func isCompletedAfterAStopAtAnyStep(kind: Kind, way: Way) throws {
+    func moveCompletesAfterAStopAtAnyStep(kind: Kind, way: Way) throws {
         var stops = 0
         for step in Relocation.Step.allCases {
             // Stops at this step once, and then twice in a row.
@@ -179,7 +179,7 @@ import Testing
 
     /// On a file system without renameat2(2), the move stops between link(2) and unlink(2).
     @Test(arguments: Kind.allCases)
-    func isCompletedAfterALink(kind: Kind) throws {
+    func moveCompletesAfterALink(kind: Kind) throws {
         let scene = try Scene(kind, .otherFolder)
         var relocation = try scene.relocation()
         relocation.after = { (_) throws(AssemblyError) in
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, Way.allCases)
-    func replacesNothing(kind: Kind, way: Way) throws {
+    func moveReplacesNoFile(kind: Kind, way: Way) throws {
         for suffix in ["", ".part", ".segget", ".segget~"] {
             let scene = try Scene(kind, way)
             let before = scene.folder.names
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases, [true, false])
-    func takesACopyBackThatComesToNothing(kind: Kind, isCancelled: Bool) throws {
+    func failedCopyIsRemoved(kind: Kind, isCancelled: Bool) throws {
         let scene = try Scene(
             kind, .otherFileSystem, size: 600_000, disk: isCancelled ? 8 << 20 : 64 << 10)
         let before = scene.folder.names
@@ -222,7 +222,7 @@ import Testing
         #expect(scene.other.names == [])
     }
 
-    @Test func leavesAPartThatSomebodyWorksWith() throws {
+    @Test func lockedPartStays() throws {
         let scene = try Scene(.part, .otherFolder)
         let assembly = try Assembly(scene.sample.request)
         #expect(throws: AssemblyError.busy(path: scene.old.path + ".part")) { try scene.move() }
@@ -230,7 +230,7 @@ import Testing
         try scene.checkMoved(try scene.move())
     }
 
-    @Test func leavesWhatIsNotOfThisDownload() throws {
+    @Test func foreignPartStays() throws {
         let scene = try Scene(.part, .otherFolder)
         func move(_ urls: [String], _ finished: FileVersion? = nil) throws -> Assembly.Moved {
             try Assembly.move(
@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func aPlaceIsNotMovedToItself(kind: Kind) throws {
+    func movingToTheSamePlaceDoesNothing(kind: Kind) throws {
         let scene = try Scene(kind, .otherName)
         let before = scene.folder.names
         let same = FileTarget(folder: scene.folder.path + "/.", name: Sample.name)
@@ -259,7 +259,7 @@ import Testing
         #expect(scene.folder.names == before)
     }
 
-    @Test func nothingIsMovedWhereNothingIs() throws {
+    @Test func movingNothingDoesNothing() throws {
         let folder = TemporaryFolder()
         let place = FileTarget(folder: folder.path, name: "f")
         let gone = FileTarget(folder: folder.path(of: "gone"), name: "f")
@@ -274,7 +274,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func keepsModeAndAttributesInAnotherFileSystem() throws {
+    @Test func copyKeepsModeAndAttributes() throws {
         var scene = try Scene(.part, .otherFileSystem)
         let assembly = try Assembly(scene.sample.request { $0.attributes = .all })
         assembly.verifyAll()

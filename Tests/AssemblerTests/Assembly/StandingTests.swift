@@ -25,7 +25,7 @@ import Testing
         try #require(try Folder(folder.path).status(of: name))
     }
 
-    @Test func seesNothingWhereNothingIs() throws {
+    @Test func emptyPlaceHasNothing() throws {
         let nothing = Assembly.Standing(part: .none, manifest: .none, destination: .none)
         #expect(try standing() == nothing)
         let gone = FileTarget(folder: folder.path(of: "gone"), name: "f")
@@ -34,7 +34,7 @@ import Testing
         #expect(try discard() == .nothing)
     }
 
-    @Test func seesWhatHasArrived() throws {
+    @Test func reportsReceivedBytes() throws {
         try sample.leave([ByteRange(0, 100), ByteRange(200, 500)])
         let there = try standing()
         #expect(there.part == .ours(try status(Sample.part).identity))
@@ -48,7 +48,7 @@ import Testing
         #expect(record.publishing == nil && record.finished == nil && !record.isRejected)
     }
 
-    @Test func seesWhatIsNotOfThisDownload() throws {
+    @Test func reportsForeignFiles() throws {
         try folder.write([], to: Sample.part)
         #expect(try standing().part == .empty(try status(Sample.part).identity))
         try folder.write([1], to: Sample.part)
@@ -69,7 +69,7 @@ import Testing
         #expect(try discard() == .nothing)
     }
 
-    @Test func anotherURLsManifestIsNotOurs() throws {
+    @Test func manifestOfAnotherURLIsForeign() throws {
         try sample.leave([ByteRange(0, 100)], request: sample.request { $0.fullURL = "other" })
         let there = try standing()
         #expect(there.part == .foreign(try status(Sample.part).identity))
@@ -105,7 +105,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func aPartWithADamagedManifestMustBeKnown() throws {
+    @Test func partWithDamagedManifestIsKeptUnlessKnown() throws {
         try sample.leave([ByteRange(0, 100)])
         let identity = try status(Sample.part).identity
         var bytes = try #require(folder.read(Sample.manifest))
@@ -118,7 +118,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func aKeptManifestStays() throws {
+    @Test func keptManifestStays() throws {
         try finish(keeps: true)
         #expect(try discard() == .nothing)
         #expect(folder.names == [Sample.name, Sample.manifest])
@@ -145,7 +145,7 @@ import Testing
         #expect(try remove(version) == .nothing)
     }
 
-    @Test func leavesAFileThatIsAnotherOne() throws {
+    @Test func otherFileStays() throws {
         try finish(keeps: true)
         let version = try status(Sample.name).version
         for change in 0..<3 {
@@ -162,7 +162,7 @@ import Testing
         #expect(try remove(again) == .removed)
     }
 
-    @Test func leavesAPartThatWasBegunBesideIt() throws {
+    @Test func newPartStays() throws {
         try finish(keeps: false)
         let version = try status(Sample.name).version
         try sample.leave([ByteRange(0, 100)], request: sample.request { $0.overwrite = true })
@@ -170,7 +170,7 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
-    @Test func leavesWhatIsNoFile() throws {
+    @Test func irregularFileStays() throws {
         try #require(symlink("nowhere", folder.path(of: Sample.name)) == 0)
         let version = FileVersion(
             identity: FileIdentity(device: 1, inode: 1), size: 0, modified: 0)

@@ -18,7 +18,7 @@ import Testing
         arguments: [
             (md5, "md5"), (sha1, "sha-1"), (sha256, "sha-256"), (sha512, "sha-512"),
         ])
-    func theLengthTellsTheAlgorithm(hex: String, algorithm: String) throws {
+    func lengthDeterminesTheAlgorithm(hex: String, algorithm: String) throws {
         #expect(try digest("\(hex)  f\n") == "\(algorithm):\(hex)")
         #expect(try digest("\(hex) *f") == "\(algorithm):\(hex)", "binary mode, no line end")
         #expect(try digest("\(hex)  f\r\n") == "\(algorithm):\(hex)")
@@ -29,7 +29,7 @@ import Testing
             ("MD5SUMS", md5), ("sha1sums.txt", sha1), ("SHA256SUMS", sha256),
             ("f.sha512", sha512),
         ])
-    func theNameOfTheFileMustFit(fileName: String, hex: String) throws {
+    func nameMustMatch(fileName: String, hex: String) throws {
         #expect(try digest("\(hex)  f\n", in: fileName).hasSuffix(hex))
         let other = hex == Self.md5 ? Self.sha1 : Self.md5
         #expect(throws: ChecksumFile.Problem.unreadable) {
@@ -43,13 +43,13 @@ import Testing
         #expect(try digest(text) == "md5:\(Self.md5)")
     }
 
-    @Test func undoesEscapes() throws {
+    @Test func decodesEscapes() throws {
         let text = "\\\(Self.md5)  a\\nb\\\\c\\rd\n"
         #expect(try digest(text, of: "a\nb\\c\rd") == "md5:\(Self.md5)")
         #expect(try digest("\(Self.md5)  a\\nb\n", of: "a\\nb") == "md5:\(Self.md5)")
     }
 
-    @Test func findsTheLineByTheLastComponent() throws {
+    @Test func findsLineByLastPathComponent() throws {
         let other = String(repeating: "5", count: 32)
         #expect(try digest("\(Self.md5)  ./dir/f\n", of: "/tmp/f") == "md5:\(Self.md5)")
         // A line with exactly this name precedes lines with folders.
@@ -61,12 +61,12 @@ import Testing
         #expect(try digest("\(Self.md5)  a/f\n\(Self.md5)  b/f\n") == "md5:\(Self.md5)")
     }
 
-    @Test func takesTheFirstAlgorithmOfSeveral() throws {
+    @Test func usesTheFirstOfSeveralAlgorithms() throws {
         #expect(
             try digest("\(Self.sha256)  f\n\(Self.md5)  f\n") == "sha-256:\(Self.sha256)")
     }
 
-    @Test func saysThatANameIsMissing() {
+    @Test func reportsMissingName() {
         #expect(throws: ChecksumFile.Problem.missing(name: "g")) {
             try digest("\(Self.md5)  f\n", of: "dir/g")
         }
@@ -83,7 +83,7 @@ import Testing
             "MD5 (f) =\n",
             "MD5 ( = \(md5)\n", "SHA3 (f) = \(md5)\n", "\\\n", " \n", "MD5 (\n", "\\\(md5)  \\\n",
         ])
-    func leavesOutWhatIsMalformed(text: String) throws {
+    func skipsMalformedLines(text: String) throws {
         #expect(throws: ChecksumFile.Problem.unreadable) { try digest(text) }
         #expect(try digest(text + "\n\(Self.sha1)  f\n") == "sha-1:\(Self.sha1)")
     }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func survivesAnyBytes() {
+    @Test func parsesAnyBytes() {
         var random = SystemRandomNumberGenerator()
         let alphabet = Array(" *()=\\\nMD5a0\r/".utf8) + [0, 0xff]
         for _ in 0..<5000 {

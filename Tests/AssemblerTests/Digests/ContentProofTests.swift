@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func nothingCountsBeforeAllHasCome() throws {
+    @Test func nothingIsProvenBeforeAllBytesArrive() throws {
         let writer = ExtentWriter(samplingAt: 5)
         writer.expect(try #require(Self.sha256), end: 16)
         write(Array(Self.bytes.prefix(4)), writer)
@@ -25,7 +25,7 @@ import Testing
         #expect(writer.takeUnrecorded() == Extent(ByteRange(5, 16), crc: CRC32.of(Self.bytes)))
     }
 
-    @Test func whatIsWrongNeverCounts() throws {
+    @Test func wrongContentIsNeverProven() throws {
         let writer = ExtentWriter(samplingAt: 0)
         writer.expect(try #require(Self.sha256), end: 11)
         write(Array("hello World".utf8), writer)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Bytes that cannot be compared count as without a digest.
-    @Test func whatIsCutCounts() throws {
+    @Test func truncatedReadIsCounted() throws {
         let writer = ExtentWriter(samplingAt: 0)
         writer.expect(try #require(Self.sha256), end: 11)
         write(Array(Self.bytes.prefix(4)), writer)
@@ -43,7 +43,7 @@ import Testing
         #expect(writer.takeUnrecorded()?.range == ByteRange(0, 4))
     }
 
-    @Test func bytesFitTheirDigest() throws {
+    @Test func bytesMatchTheirDigest() throws {
         let digest = try #require(Self.sha256)
         #expect(digest.fits(Self.bytes))
         #expect(!digest.fits(Array(Self.bytes.dropLast())))

@@ -21,7 +21,7 @@ import Testing
     ]
 
     @Test(arguments: known)
-    func readsEveryAlgorithmInAnySpelling(
+    func parsesEverySpellingOfAlgorithms(
         name: String, algorithm: DigestAlgorithm, hex: String
     ) throws {
         let bare = name.filter { $0 != "-" }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: known)
-    func readsDigitsAloneByTheirNumber(
+    func digitsAloneDetermineTheAlgorithm(
         name: String, algorithm: DigestAlgorithm, hex: String
     ) throws {
         #expect(try Digest(parsing: hex).description == "\(name):\(hex)")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: DigestAlgorithm.allCases)
-    func hasTheLengthOfItsAlgorithm(algorithm: DigestAlgorithm) {
+    func lengthFitsTheAlgorithm(algorithm: DigestAlgorithm) {
         let count = algorithm.byteCount
         #expect(Digest(algorithm, Array(repeating: 1, count: count)) != nil)
         #expect(Digest(algorithm, Array(repeating: 1, count: count - 1)) == nil)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: known)
-    func hashesPieceByPiece(name: String, algorithm: DigestAlgorithm, hex: String) throws {
+    func hashesIncrementally(name: String, algorithm: DigestAlgorithm, hex: String) throws {
         guard algorithm != .crc32 else {
             #expect(StreamingDigest(.crc32) == nil, "the extents give it")
             #expect(Digest(crc32: CRC32.of("abc".utf8)).hex == hex)
@@ -90,7 +90,7 @@ import Testing
         #expect(digest.finish()?.hex == hex)
     }
 
-    @Test func surviveAnyBytesInAndOut() throws {
+    @Test func roundTripsAnyBytes() throws {
         try forEachSeed(300) { seed, random in
             let algorithm = try #require(DigestAlgorithm.allCases.randomElement(using: &random))
             let digest = try #require(Digest(algorithm, random.bytes(algorithm.byteCount)))

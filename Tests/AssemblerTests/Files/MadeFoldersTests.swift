@@ -13,7 +13,7 @@ import Testing
         (folder.status(name)?.st_mode ?? 0) & S_IFMT == S_IFDIR
     }
 
-    @Test func emptyOnesAreRemovedAndOthersStay() throws {
+    @Test func onlyEmptyFoldersAreRemoved() throws {
         for name in ["a/b/c", "a/d", "e"] { try made.make(path(name), .made) }
         try folder.write([1], to: "a/d/file")
         try #require(mkdir(path("own"), 0o755) == 0)
@@ -25,7 +25,7 @@ import Testing
         #expect(folder.names == ["a", "own"])
     }
 
-    @Test func theyHaveThePermissionsThatTheirMaskLeaves() throws {
+    @Test func permissionsFollowTheUmask() throws {
         try #require(mkdir(path("own"), 0o700) == 0)
         try MadeFolders(umask: 0o027).make(path("own/b/c"), .made)
         let modes = ["own", "own/b", "own/b/c"].map { (folder.status($0)?.st_mode ?? 0) & 0o777 }
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// As if a command had moved the file away.
-    @Test func whereAFileWasFinishedTheyStay() throws {
+    @Test func foldersOfFinishedFilesStay() throws {
         try made.make(path("a/b/c"), .made)
         try made.make(path("a/d"), .made)
         made.keep(path("a/b/c/"))
@@ -41,7 +41,7 @@ import Testing
         #expect(isFolder("a/b/c") && !isFolder("a/d"))
     }
 
-    @Test func anotherFolderOfTheSameNameStays() throws {
+    @Test func replacedFolderStays() throws {
         try made.make(path("a"), .made)
         try #require(rename(path("a"), path("b")) == 0 && mkdir(path("a"), 0o755) == 0)
         made.removeEmpty()
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The value is the same before and after the folder is created, for each spelling of its path.
-    @Test func aPlaceStaysTheSame() throws {
+    @Test func folderKeepsItsIdentity() throws {
         let before = try #require(made.place(of: path("a/b")))
         #expect(made.place(of: path("./a//b/")) == before)
         #expect(made.place(of: path("a/c")) != before)
@@ -68,7 +68,7 @@ import Testing
         ("inx/a", false), ("x", false), ("in/out/x", false), ("in/near/x", true),
         ("in/out", true), ("in/near/../x", false),
     ])
-    func boundOnesLieBelow(name: String, isMade: Bool) throws {
+    func boundFoldersAreBelowTheirRoots(name: String, isMade: Bool) throws {
         let outside = TemporaryFolder()
         try #require(mkdir(path("in"), 0o755) == 0 && mkdir(path("in/there"), 0o755) == 0)
         try #require(symlink(outside.path, path("in/out")) == 0)
@@ -90,7 +90,7 @@ import Testing
         #expect(folder.names == ["in"])
     }
 
-    @Test func whatTheyAreBoundToIsMade() throws {
+    @Test func missingRootIsMade() throws {
         try made.make(path("x/y/z"), .madeBelow([path("x/y")]))
         #expect(isFolder("x/y/z"))
         #expect(throws: AssemblyError.folderUnavailable(path: path("n"), errno: ENOENT)) {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func lookingMakesNothing() throws {
+    @Test func lookupMakesNoFolder() throws {
         #expect(try made.parent(ofMissing: path("a/b/c"), .made) == folder.path)
         try #require(mkdir(path("a"), 0o755) == 0)
         #expect(try made.parent(ofMissing: path("a/b/c"), .made) == path("a"))

@@ -12,11 +12,11 @@ struct NamingCallsTests {
     ]
 
     @Test(arguments: rows)
-    func judgesByBothCalls(rename: Int32, link: Int32, calls: NamingCalls) {
+    func decidesByBothCalls(rename: Int32, link: Int32, calls: NamingCalls) {
         #expect(NamingCalls(rename: rename, link: link) == calls)
     }
 
-    @Test func neitherWorksWhereBothAreRefused() {
+    @Test func reportsWhenBothCallsAreRefused() {
         let codes = [EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EIO, ENOTTY, ENOLCK]
         for first in codes {
             for second in codes {
@@ -25,7 +25,7 @@ struct NamingCallsTests {
         }
     }
 
-    @Test func leavesNothingOfTheTrial() throws {
+    @Test func trialLeavesNoFiles() throws {
         let sandbox = try Sandbox()
         #expect(try Folder(sandbox.path).namingCalls() == .rename)
         #expect(try sandbox.names().isEmpty)

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aDamagedKeptManifestVouchesForNoWrongFile(isRight: Bool) throws {
+    func damagedKeptManifestProvesNothing(isRight: Bool) throws {
         let manifest = try manifest()
         var content = data
         if !isRight { content[2000] ^= 1 }
@@ -84,7 +84,7 @@ import Testing
         return descriptor
     }
 
-    @Test func damagedAttributesVouchForNothing() throws {
+    @Test func damagedAttributesProveNothing() throws {
         let name = "user.segget"
         let descriptor = try marked(data)
         defer { close(descriptor) }
@@ -107,14 +107,14 @@ import Testing
     }
 
     /// Other programs may change or remove the attribute with the file's origin.
-    @Test func theOriginMayBeChanged() throws {
+    @Test func originAttributeMayChange() throws {
         let descriptor = try marked(data)
         defer { close(descriptor) }
         try #require(segget_remove_attribute(descriptor, "user.xdg.origin.url") == 0)
         #expect(try passes())
     }
 
-    @Test func attributesOfAnotherFileVouchForNothing() throws {
+    @Test func attributesOfAnotherFileProveNothing() throws {
         var content = data
         content[0] ^= 1
         close(try marked(content))
@@ -124,7 +124,7 @@ import Testing
     /// The size of the file is unknown.
     ///
     /// If the line that states its end is damaged, the end is unknown too.
-    @Test func aLostEndIsNotPublished() throws {
+    @Test func truncatedPartIsNotPublished() throws {
         let sample = Sample(size: 30_000, in: folder)
         let request = sample.request { $0.identity.size = nil }
         try sample.leave([ByteRange(0, 10_000), ByteRange(10_000, 30_000)], request: request)

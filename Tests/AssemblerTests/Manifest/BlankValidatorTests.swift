@@ -16,7 +16,7 @@ import Testing
             (499_162_499, false), (499_162_500, true), (499_162_501, false),
             (1_721_873_219, false), (-1, true),
         ] as [(Int64, Bool)])
-    func knowsPlaceholderDates(seconds: Int64, isPlaceholder: Bool) {
+    func recognisesPlaceholderDates(seconds: Int64, isPlaceholder: Bool) {
         #expect(RemoteIdentity.isPlaceholder(date: seconds) == isPlaceholder)
     }
 
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 86_400, 315_532_800, 499_162_500] as [Int64])
-    func aTagOfAPlaceholderAndTheSizeIsBlank(time: Int64) {
+    func tagOfPlaceholderAndSizeIsBlank(time: Int64) {
         for tag in Self.tags(time, Self.size) {
             #expect(RemoteIdentity.isBlank(etag: tag, size: Self.size, date: time), "\(tag)")
             // For a file of another size, the ETag is a validator.
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// Tests any size, and any time since 1996.
-    @Test func aTagOfATimeAndTheSizeIsNotBlank() {
+    @Test func tagOfTimeAndSizeIsNotBlank() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         for _ in 0..<2000 {
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// Tests hashes, version numbers and strings that only look like numbers.
-    @Test func aTagOfSomethingElseIsNotBlank() {
+    @Test func otherTagIsNotBlank() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         var tags = ["v1", "1", "2", "1.2.3", "1-2", "0-1", "a"].map { "\"\($0)\"" }
@@ -94,14 +94,14 @@ import Testing
             ("\"20971520\"", true), ("\"1400000\"", true), ("W/\"1400000\"", true),
             ("\"20971521\"", false), ("\"10\"", false),
         ])
-    func aTagOfTheSizeOrOfZerosIsBlank(tag: String, isBlank: Bool) {
+    func tagOfSizeOrZerosIsBlank(tag: String, isBlank: Bool) {
         #expect(RemoteIdentity.isBlank(etag: tag, size: Self.size, date: Self.modern) == isBlank)
         #expect(RemoteIdentity.isBlank(etag: tag, size: Self.size, date: nil) == isBlank)
     }
 
     /// A blank ETag is treated as a weak one: equality proves nothing, and a difference means a
     /// change.
-    @Test func isAsAWeakOne() {
+    @Test func blankTagCountsAsWeak() {
         var mine = RemoteIdentity(
             size: 9, etag: "\"a\"", lastModified: "x", lastModifiedIsStrong: true)
         let before = mine
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// The ETag from a `HEAD` response stays blank when a `GET` response is merged with it.
-    @Test func staysBlankWhereOnlyHeadStatesIt() {
+    @Test func staysBlankIfOnlyHeadHasIt() {
         var said = RemoteIdentity(
             size: 9, etag: "\"9\"", lastModified: "x", lastModifiedIsStrong: true)
         said.distrust([.etag, .lastModified])
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// `--timestamping` ignores placeholder dates and blank ETags.
-    @Test func aPlaceholderIsNoTime() {
+    @Test func placeholderIsNotATime() {
         var offered = RemoteIdentity(size: 100, etag: "\"1-64\"")
         let known = offered
         offered.distrust(.etag)

@@ -54,11 +54,11 @@ import Testing
     /// byte.
     private var most: Int64 { Int64(sidecar.extents.count - 1) * 2048 }
 
-    @Test func countsAllButTheDamagedDataWhenTheSidecarIsWhole() throws {
+    @Test func wholeSidecarExcludesOnlyDamagedData() throws {
         #expect(try outcome(of: sidecar.bytes, "whole") == .resumed(most))
     }
 
-    @Test func neverCountsAWrongByteAtAnyTruncation() throws {
+    @Test func truncatedSidecarNeverCountsWrongBytes() throws {
         var outcomes: Set<Outcome> = []
         for length in stride(from: 0, to: sidecar.bytes.count, by: 3) {
             outcomes.insert(
@@ -69,7 +69,7 @@ import Testing
         #expect(outcomes.count > 4, "each line that survives brings its bytes")
     }
 
-    @Test func neverCountsAWrongByteWithABitFlipped() throws {
+    @Test func bitFlipNeverCountsWrongBytes() throws {
         var outcomes: Set<Outcome> = []
         try forEachSeed(500) { seed, random in
             var bytes = sidecar.bytes

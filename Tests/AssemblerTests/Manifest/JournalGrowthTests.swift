@@ -46,7 +46,7 @@ import Testing
         #expect(folder.names == [Sample.part, Sample.manifest], "no temporary file is left")
     }
 
-    @Test func losesNothingThatIsRecordedDuringARewriting() throws {
+    @Test func recordsDuringRewriteSurvive() throws {
         // The extents cannot merge, so each lost one is noticed.
         var random = SplitMix64(seed: 11)
         let ranges = stride(from: Int64(0), to: sample.whole.end, by: 4)

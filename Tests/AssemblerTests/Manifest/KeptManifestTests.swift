@@ -28,7 +28,7 @@ import Testing
         try Manifest(reading: try #require(folder.read(Sample.manifest)))
     }
 
-    @Test func itVouchesForTheWholeFile() throws {
+    @Test func keptManifestProvesTheWholeFile() throws {
         try publish { $0.checksum = Digest.sha256(of: sample.data) }
         #expect(folder.names == [Sample.name, Sample.manifest])
         let manifest = try manifest()
@@ -45,7 +45,7 @@ import Testing
         #expect(folder.status(Sample.manifest)?.st_mode == S_IFREG | 0o600)
     }
 
-    @Test func itIsNoCrashedPublish() throws {
+    @Test func keptManifestIsNotACrashedPublish() throws {
         try publish()
         let before = folder.read(Sample.manifest)
         let file = try Publishing.recover(
@@ -55,7 +55,7 @@ import Testing
         #expect(Assembly.bytesRecorded(folder: folder.path, name: Sample.name) == 0)
     }
 
-    @Test func aDownloadBeginsBesideItWithoutAWord() throws {
+    @Test func newDownloadIgnoresKeptManifest() throws {
         try publish()
         try #require(unlink(folder.path(of: Sample.name)) == 0)
         let assembly = try Assembly(sample.request)
@@ -64,7 +64,7 @@ import Testing
         #expect(try manifest().finished == nil)
     }
 
-    @Test(arguments: [true, false]) func itIsLeftByARecoveryThatKeepsIt(keeps: Bool) throws {
+    @Test(arguments: [true, false]) func recoveryKeepsTheManifestOnRequest(keeps: Bool) throws {
         try sample.leave([sample.whole])
         let left = try #require(folder.read(Sample.manifest))
         let header = try Manifest(reading: left).header
@@ -83,7 +83,7 @@ import Testing
         if keeps { #expect(try manifest().finished == 30_000) }
     }
 
-    @Test func aRecoveryTrustsNoFileWithAnotherDigest() throws {
+    @Test func recoveryRejectsFileWithOtherDigest() throws {
         try sample.leave([sample.whole])
         let left = try #require(folder.read(Sample.manifest))
         let header = try Manifest(reading: left).header
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Attributes
 
-    @Test func attributesTellAllThatIsKnown() throws {
+    @Test func attributesHaveAllKnownFacts() throws {
         try publish {
             $0.keepManifest = false
             $0.attributes = .all
@@ -122,13 +122,13 @@ import Testing
         #expect(standing.check { true } == nil)
     }
 
-    @Test func noAttributesAreWrittenUnasked() throws {
+    @Test func attributesAreWrittenOnlyOnRequest() throws {
         try publish { $0.keepManifest = false }
         #expect(try FinishedFacts.find(Sample.name, in: Folder(folder.path)) == nil)
     }
 
     /// Such a value would be sent to the server.
-    @Test func attributesWithControlsAreNotTaken() throws {
+    @Test func attributesWithControlCharactersAreIgnored() throws {
         try publish {
             $0.keepManifest = false
             $0.attributes = .all
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// Either all attributes are stored or none: ext4 keeps them in one block.
-    @Test func attributesThatDoNotFitAreNotThereAtAll() throws {
+    @Test func oversizedAttributesAreOmitted() throws {
         let assembly = try Assembly(
             sample.request {
                 $0.attributes = .all
@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Repair
 
-    @Test func aRepairKeepsWhatIsIntact() throws {
+    @Test func repairKeepsIntactExtents() throws {
         let big = Sample(size: 20 << 20, in: folder)
         let assembly = try Assembly(big.request { $0.keepManifest = true })
         for start in stride(from: Int64(0), to: 20 << 20, by: 4 << 20) {
@@ -194,7 +194,7 @@ import Testing
         #expect(folder.names == [Sample.name])
     }
 
-    @Test func aRepairThatIsUndoneLeavesWhatWasThere() throws {
+    @Test func undoneRepairChangesNothing() throws {
         try publish()
         var bytes = sample.data
         bytes[0] ^= 1

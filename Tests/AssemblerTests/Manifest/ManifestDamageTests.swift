@@ -75,7 +75,7 @@ extension RangeSet {
 @Suite struct ManifestDamageTests {
     private let sample = DamageableManifest()
 
-    @Test func isReadInFullWhenNothingIsDamaged() throws {
+    @Test func undamagedManifestIsReadInFull() throws {
         let manifest = try Manifest(reading: sample.bytes)
         #expect(manifest.header == sample.header)
         #expect(Set(manifest.extents.extents) == Set(sample.extents))
@@ -84,7 +84,7 @@ extension RangeSet {
         #expect(sample.lie(in: sample.bytes) == nil)
     }
 
-    @Test func tellsNothingFalseAtAnyTruncation() {
+    @Test func truncationNeverAddsExtents() {
         var most = 0
         for length in 0..<sample.bytes.count {
             let cut = Array(sample.bytes[..<length])
@@ -94,7 +94,7 @@ extension RangeSet {
         #expect(most == sample.extents.count, "the last cuts lose no extent")
     }
 
-    @Test func tellsNothingFalseWithAnyBitFlipped() {
+    @Test func bitFlipNeverAddsExtents() {
         var readable = 0
         for index in sample.bytes.indices {
             for bit in 0..<8 {
@@ -111,7 +111,7 @@ extension RangeSet {
         #expect(readable > sample.bytes.count, "damage behind the header leaves the rest readable")
     }
 
-    @Test func tellsNothingFalseWithAByteLostOrDoubled() {
+    @Test func lostOrDoubledByteNeverAddsExtents() {
         for index in sample.bytes.indices {
             var lost = sample.bytes
             lost.remove(at: index)
@@ -122,7 +122,7 @@ extension RangeSet {
         }
     }
 
-    @Test func tellsNothingFalseWithZeroedBlocks() {
+    @Test func zeroedBlockNeverAddsExtents() {
         // After a power cut, blocks that were not written may contain zeros.
         forEachSeed(500) { seed, random in
             var bytes = sample.bytes

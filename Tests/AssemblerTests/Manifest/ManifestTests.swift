@@ -43,7 +43,7 @@ import Testing
 
     /// Manifests of earlier versions lack this member.
     @Test(arguments: [nil, true] as [Bool?])
-    func tellsOfAServerWithoutRanges(isOneStream: Bool?) throws {
+    func recordsServerWithoutRanges(isOneStream: Bool?) throws {
         var header = Self.header()
         header.isOneStream = isOneStream
         let bytes = Self.bytes([], header: header)
@@ -52,7 +52,7 @@ import Testing
         #expect(try Manifest(reading: bytes).header == header)
     }
 
-    @Test func survivesWritingAndReading() throws {
+    @Test func roundTrips() throws {
         try forEachSeed(500) { seed, random in
             let size =
                 Bool.random(using: &random) ? Int64.random(in: 0...1 << 40, using: &random) : nil
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func tellsWhatWasPublishedAndRejected() throws {
+    @Test func recordsPublishingAndRejection() throws {
         let file = FileIdentity(device: .max, inode: 42)
         let manifest = try Manifest(
             reading: Self.bytes([
@@ -93,14 +93,14 @@ import Testing
         #expect(manifest.rejected == "crc32:00000000")
     }
 
-    @Test func keepsNeitherQueryNorCredentials() {
+    @Test func omitsQueryAndCredentials() {
         let text = String(decoding: Self.bytes([]), as: UTF8.self)
         #expect(text.contains("https://example.org/f"))
         #expect(!text.contains("secret"))
         #expect(!text.contains("?"))
     }
 
-    @Test func knowsTheURLThatItWasBegunFor() throws {
+    @Test func recordsTheFirstURL() throws {
         let header = try Manifest(reading: Self.bytes([])).header
         #expect(header.isFor(fullURL: "https://example.org/f?key=secret"))
         #expect(!header.isFor(fullURL: "https://example.org/f?key=other"))
@@ -121,7 +121,7 @@ import Testing
         #expect(manifest.damagedLines == 1)
     }
 
-    @Test func readsOnBehindADamagedLine() throws {
+    @Test func readsPastADamagedLine() throws {
         let seed = Manifest.seed(generation: Self.header().generation)
         let bytes =
             Self.bytes([Self.record([[0, 10, 1]])]) + Array("{\"extents\":[[10,1".utf8) + [10]
@@ -149,12 +149,12 @@ import Testing
         #expect(unbounded.allSatisfy { $0.start >= 0 && $0.end > $0.start })
     }
 
-    @Test func takesExtentsUpToTheVeryEnd() throws {
+    @Test func acceptsExtentsUpToTheEnd() throws {
         let manifest = try Manifest(reading: Self.bytes([Self.record([[990, 10, 4_294_967_295]])]))
         #expect(manifest.extents.extents == [Extent(ByteRange(990, 1000), crc: .max)])
     }
 
-    @Test func namesAnotherVersion() {
+    @Test func reportsOtherVersion() {
         var header = Self.header()
         header.segget = 2
         #expect(throws: Manifest.Problem.version(2)) {
@@ -171,7 +171,7 @@ import Testing
         ("{\"name\":\"config\",\"version\":1}\n", false), ("#!/bin/sh\n# segget\n", false),
         ("\u{0}\u{0}\u{0}", false),
     ])
-    func tellsItsOwnFromForeign(text: String, isOurs: Bool) {
+    func distinguishesForeignFiles(text: String, isOurs: Bool) {
         #expect(throws: Manifest.Problem.unreadable(isOurs: isOurs)) {
             try Manifest(reading: Array(text.utf8))
         }
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func survivesGarbage() {
+    @Test func rejectsGarbage() {
         forEachSeed(2000) { seed, random in
             var bytes = random.bytes(Int.random(in: 0...200, using: &random))
             if Bool.random(using: &random) { bytes = Array("{\"segget\":1".utf8) + bytes }

@@ -13,7 +13,7 @@ import Testing
     private var held: Assembly.Request { sample.request { $0.mirroring.isHeldByChecksum = true } }
 
     /// If only a checksum identifies the bytes, the part is resumed only with a checksum.
-    @Test func theManifestTellsNoValidators() throws {
+    @Test func manifestWithoutValidators() throws {
         try sample.leave([ByteRange(0, 500_000)], request: held)
         let part = try #require(try EarlierPart(sample.request))
         // A sample does not vouch for the whole file either.
@@ -22,7 +22,7 @@ import Testing
                 == .noValidator)
     }
 
-    @Test func theChecksumContinues() throws {
+    @Test func checksumAllowsResuming() throws {
         try sample.leave([ByteRange(0, 500_000)], request: held)
         let assembly = try Assembly(
             sample.request { $0.checksum = Digest(.sha256, Array(repeating: 0, count: 32)) })
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// A part that was begun with validators loses them once other servers may write to it.
-    @Test func validatorsAreTakenBack() throws {
+    @Test func validatorsAreWithdrawn() throws {
         try sample.leave([ByteRange(0, 500_000)])
         let checksum = Digest(.sha256, Array(repeating: 0, count: 32))
         let assembly = try Assembly(
@@ -47,7 +47,7 @@ import Testing
     /// Without mirrors, and for any checksum: with a checksum, the bytes of another URL or another
     /// version may have been accepted.
     @Test(arguments: DigestAlgorithm.allCases)
-    func whatTheChecksumContinuedNeedsIt(algorithm: DigestAlgorithm) throws {
+    func resumingByChecksumRequiresIt(algorithm: DigestAlgorithm) throws {
         try sample.leave(
             [ByteRange(0, 500_000)], request: sample.request { $0.required = [Digest(crc32: 1)] })
         let checksum = Digest(algorithm, Array(repeating: 0, count: algorithm.byteCount))
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// Only whole extents inside the ranges to keep are continued.
-    @Test func onlyWhatMayBeKeptIs() throws {
+    @Test func onlyKeepableDataIsKept() throws {
         try sample.leave([
             ByteRange(0, 100_000), ByteRange(200_000, 300_000), ByteRange(400_000, 500_000),
         ])
@@ -80,7 +80,7 @@ import Testing
 
     /// If a digest mismatch is not final, the manifest immediately lists only the ranges to keep.
     @Test(arguments: [nil, RangeSet(), RangeSet(ByteRange(0, 400_000))])
-    func aWrongDigestIsFinalOrNot(keeping: RangeSet?) throws {
+    func wrongDigestMayBeFinal(keeping: RangeSet?) throws {
         let request = sample.request {
             $0.checksum = Digest(.sha256, Array(repeating: 0, count: 32))
         }
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Bytes that were damaged on the disk meanwhile do not get a new CRC-32.
-    @Test func damagedDataIsNotKept() throws {
+    @Test func damagedDataIsDiscarded() throws {
         let assembly = try Assembly(
             sample.request { $0.checksum = Digest(.sha256, Array(repeating: 0, count: 32)) })
         sample.write(sample.whole, with: assembly)

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func tagsOfOneServerCompare() throws {
+    @Test func tagsOfOneServerAreComparable() throws {
         #expect(try decide(Self.here, Self.here, Self.identity()) == "resume")
         #expect(try decide(Self.here, Self.here, Self.identity("\"b\"")) == "start over")
         let elsewhere = LandingPlace(url: "https://a.example/other/f", hasQuery: false)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["\"a\"", "\"b\"", nil] as [String?])
-    func tagsOfTwoServersDoNot(etag: String?) throws {
+    func tagsOfTwoServersAreNotComparable(etag: String?) throws {
         let offered = Self.identity(etag)
         for landing in [Self.there, nil] {
             #expect(try decide(Self.here, landing, offered) == "other server")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aDigestAlwaysKeepsThePart() throws {
+    @Test func digestKeepsThePart() throws {
         let digest = Digest(crc32: 7)
         for begun in [Self.here, nil] {
             let offered = Self.identity("\"b\"", date: nil)
@@ -82,12 +82,12 @@ import Testing
     }
 
     /// If the manifest names no server, it may be the same one: its ETags are trusted as usual.
-    @Test func anUnknownServerIsTakenForTheSame() throws {
+    @Test func unknownServerCountsAsTheSame() throws {
         #expect(try decide(nil, Self.there, Self.identity()) == "resume")
         #expect(try decide(nil, Self.there, Self.identity("\"b\"")) == "start over")
     }
 
-    @Test func aQueryIsNotWrittenDown() {
+    @Test func queryIsNotRecorded() {
         #expect(LandingPlace(url: "https://a.example/f", hasQuery: true).stored == nil)
         #expect(LandingPlace.server(of: "https://a.example:8443/x/y") == "https://a.example:8443")
         #expect(LandingPlace.server(of: "https://a.example") == "https://a.example")

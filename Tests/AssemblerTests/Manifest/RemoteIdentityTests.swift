@@ -24,7 +24,7 @@ import Testing
             ("\"", nil), ("\"a", nil), ("a\"", nil), ("", nil), (nil, nil),
             ("\"a\", \"b\"", nil), ("\"a, b\"", "\"a, b\""), ("\"\"\"", nil),
         ] as [(String?, String?)])
-    func knowsStrongEntityTags(etag: String?, strong: String?) {
+    func recognisesStrongEntityTags(etag: String?, strong: String?) {
         #expect(Self.identity(9, etag).strongETag == strong)
     }
 
@@ -35,11 +35,11 @@ import Testing
             ("\"a\"", "\"a\""), ("W/\"a\"", "W/\"a\""), ("w/\"a\"", nil), ("a-1-2", nil),
             ("W/a", nil), ("\"a", nil), ("W/", nil), ("\"a\", \"b\"", nil), (nil, nil),
         ] as [(String?, String?)])
-    func knowsWhatAConditionMayCarry(etag: String?, wellFormed: String?) {
+    func choosesTagsForConditions(etag: String?, wellFormed: String?) {
         #expect(Self.identity(9, etag).wellFormedETag == wellFormed)
     }
 
-    @Test func validatesByTheStrongestThatThereIs() {
+    @Test func usesTheStrongestValidator() {
         let both = Self.identity(9, "\"a\"", modified: Self.monday, strong: true)
         #expect((both.strongValidator, both.kind) == ("\"a\"", "etag"))
         let weakTag = Self.identity(9, "W/\"a\"", modified: Self.monday, strong: true)
@@ -125,7 +125,7 @@ import Testing
             (identity(nil, "\"a\""), identity(9, "\"a\""), .sizeChanged(was: nil, now: 9)),
             (identity(nil, "\"a\""), identity(nil, "\"a\""), .noRanges),
         ] as [(RemoteIdentity, RemoteIdentity, StartOverReason?)])
-    func tellsWhatSpeaksAgainstContinuing(
+    func reportsObstaclesToResuming(
         mine: RemoteIdentity, offered: RemoteIdentity, obstacle: StartOverReason?
     ) {
         #expect(mine.obstacle(toContinuingWith: offered) == obstacle)

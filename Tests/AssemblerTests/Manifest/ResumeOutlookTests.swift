@@ -68,7 +68,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: rows) func isTold(row: Row) {
+    @Test(arguments: rows) func outlookNamesTheReason(row: Row) {
         let full = "https://example.org/f?key=1"
         var header = Manifest.Header(
             identity: row.identity, url: "https://example.org/f", fullURL: full, generation: 1,

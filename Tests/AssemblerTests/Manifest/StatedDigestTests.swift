@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func continuesWhatADigestDecidesOn() throws {
+    @Test func statedDigestAllowsResuming() throws {
         #expect(try decide([], []) == "nothing proves it")
         #expect(try decide([], [Self.old]) == "resume")
         #expect(try decide([Self.old], [Self.old]) == "resume")
@@ -50,12 +50,12 @@ import Testing
         #expect(try decide([Self.old], [Self.old], etag: "\"0\"") == "resume")
     }
 
-    @Test func anotherDigestIsAnotherFile() throws {
+    @Test func otherDigestIsAnotherFile() throws {
         let change = StartOverReason.digestChanged(was: Self.old, now: Self.other)
         #expect(try decide([Self.old], [Self.other]) == "\(change)")
     }
 
-    @Test func whatOnlyAChecksumHoldsTogetherNeedsIt() throws {
+    @Test func mixedPartRequiresTheChecksum() throws {
         #expect(
             try decide([], [Self.old]) { $0.needsChecksum = true } == "nothing proves it")
         #expect(try decide([], [Self.old]) { $0.isSampled = true } == "nothing proves it")

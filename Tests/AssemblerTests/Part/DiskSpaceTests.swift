@@ -23,7 +23,7 @@ private final class SmallDisk: Sendable {
     init() throws { disk = try SmallDisk(bytes: 1 << 20) }
 
     @Test(arguments: [1 << 21, 1 << 40])
-    func isChangedByNothingWhenItIsTooSmall(size: Int64) throws {
+    func tooLittleSpaceChangesNothing(size: Int64) throws {
         let request = Sample(size: 0, in: folder).request { $0.identity.size = size }
         let error = AssemblyError.noSpace(
             path: folder.path(of: Sample.part), needed: size, free: Int64(capacity))
@@ -31,7 +31,7 @@ private final class SmallDisk: Sendable {
         #expect(folder.names.isEmpty)
     }
 
-    @Test func isChangedByNothingWhenTheManifestDoesNotFit() throws {
+    @Test func noSpaceForManifestChangesNothing() throws {
         // The file uses all space, and no page remains for the manifest.
         let request = Sample(size: capacity, in: folder).request { $0.allocation = .falloc }
         let error = #expect(throws: AssemblyError.self) { try Assembly(request) }
@@ -42,7 +42,7 @@ private final class SmallDisk: Sendable {
         #expect(folder.names.isEmpty)
     }
 
-    @Test func keepsWhatIsThereWhenTheRestDoesNotFit() throws {
+    @Test func keepsReceivedBytesWhenTheRestDoesNotFit() throws {
         let sample = Sample(size: 600_000, in: folder)
         try sample.leave([ByteRange(0, 100_000)])
         let path = folder.path(of: Sample.part)
@@ -58,7 +58,7 @@ private final class SmallDisk: Sendable {
         try assembly.stop()
     }
 
-    @Test func saysWhenItRunsFullWhileTheSizeIsUnknown() throws {
+    @Test func reportsFullDiskForUnknownSize() throws {
         let request = Sample(size: 0, in: folder).request {
             $0.identity = RemoteIdentity(size: nil)
         }

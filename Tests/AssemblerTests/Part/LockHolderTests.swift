@@ -45,7 +45,7 @@ struct LockHolderTests {
         Row(name: "this process itself", found: own, life: .since(5), isTakenOver: false),
     ]
 
-    @Test(arguments: rows) func takesOverOnlyFromAProcessThatHasGone(row: Row) {
+    @Test(arguments: rows) func takesOverOnlyFromEndedProcess(row: Row) {
         let decision = LockDecision(found: row.found, own: row.own) { _ in row.life }
         #expect(decision == (row.isTakenOver ? .takeOver : .held(row.found)), "\(row.name)")
     }
@@ -57,21 +57,21 @@ struct LockHolderTests {
     }
 
     /// A process may be killed while it writes the file.
-    @Test func readsNothingThatIsCutOff() {
+    @Test func rejectsTruncatedText() {
         for count in 0..<Self.own.text.count {
             #expect(LockHolder(String(Self.own.text.prefix(count))) == nil)
         }
         #expect(LockHolder(Self.own.text + "x") == nil)
     }
 
-    @Test func knowsThisProcess() {
+    @Test func recognisesThisProcess() {
         let own = LockHolder.current()
         #expect(!own.host.isEmpty && !own.boot.isEmpty && !own.namespace.isEmpty)
         #expect(LockHolder.life(of: own.pid) == .since(own.started))
         #expect(own.started != nil)
     }
 
-    @Test func knowsThatAProcessHasGone() throws {
+    @Test func recognisesEndedProcess() throws {
         let child = try ChildProcess("/bin/true")
         _ = try child.wait()
         #expect(LockHolder.life(of: child.pid) == .none)

@@ -30,7 +30,7 @@ struct PartWatchTests {
     ]
 
     @Test(arguments: rows)
-    func twoLooksInARowDecide(sight: PartSight, onDisk: PartLoss?, elsewhere: PartLoss?) {
+    func twoChecksInARowDecide(sight: PartSight, onDisk: PartLoss?, elsewhere: PartLoss?) {
         for (countsNamesOnly, loss) in [(false, onDisk), (true, elsewhere)] {
             var watch = PartWatch(Self.fine, countsNamesOnly: countsNamesOnly)
             #expect(watch.take(sight) == nil)
@@ -45,7 +45,7 @@ struct PartWatchTests {
     /// A file system may report no links, and `..` may not lead from the folder to the root.
     ///
     /// Neither is a loss.
-    @Test func onlyAChangeCounts() {
+    @Test func onlyChangesCount() {
         let odd = PartSight(links: 0, folderLinks: 0, isNamed: true, isAttached: false)
         var watch = PartWatch(odd, countsNamesOnly: false)
         for _ in 0..<3 { #expect(watch.take(odd) == nil) }
@@ -65,7 +65,7 @@ struct PartWatchTests {
         #expect(watch.take(file.look()) == loss, sourceLocation: place)
     }
 
-    @Test func aRenamedFolderIsNoLoss() throws {
+    @Test func renamedFolderIsNotLost() throws {
         let sandbox = try Sandbox()
         mkdir(sandbox.path("old"), 0o700)
         mkdir(sandbox.path("deeper"), 0o700)
@@ -76,7 +76,7 @@ struct PartWatchTests {
         expect(nil, of: file)
     }
 
-    @Test func whatIsRemovedOrMovedIsALoss() throws {
+    @Test func removedOrMovedPartIsLost() throws {
         let sandbox = try Sandbox()
         let removed = try makePart(sandbox.path)
         unlink(sandbox.path("a.part"))
@@ -96,7 +96,7 @@ struct PartWatchTests {
         expect(.removed, of: inFolder)
     }
 
-    @Test func aFileSystemThatIsUnmountedIsALoss() throws {
+    @Test func unmountedFileSystemIsALoss() throws {
         let memory = try Tmpfs(size: 1 << 20)
         mkdir(memory.path("sub"), 0o700)
         let files = [try makePart(memory.path), try makePart(memory.path("sub"))]

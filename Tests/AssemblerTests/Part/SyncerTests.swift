@@ -6,7 +6,7 @@ import Testing
 
 struct SyncerTests {
     /// Durable data that will not be read again leaves the page cache; no other data does.
-    @Test func forgetsWhatMayBeForgotten() throws {
+    @Test func dropsPagesThatAreWritten() throws {
         let sandbox = try Sandbox()
         let folder = try Folder(sandbox.path)
         try #require(!folder.isInMemory, "no disk to write to")
@@ -38,7 +38,7 @@ struct SyncerTests {
 
     /// The kernel reports a failed write-back only once, and the code that publishes the file must
     /// see the error.
-    @Test func failureIsToldAtTheEndToo() throws {
+    @Test func endReportsEarlierFailure() throws {
         let sandbox = try Sandbox()
         let folder = try Folder(sandbox.path)
         let file = try PartialFile(folder: folder, name: "a.part")

@@ -10,7 +10,7 @@ import Testing
     private static let again = FileIdentity(device: 2, inode: 1)
 
     @Test(arguments: [mine, again])
-    func finishesWheneverTheDestinationIsTheFile(found: FileIdentity) {
+    func finishesIfTheDestinationIsThePart(found: FileIdentity) {
         for part in Self.others + [found] {
             let action = Publishing.action(
                 for: .init(publishing: Self.mine, destination: found, part: part))
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func renamesThePartWhenTheDeviceHasAnotherNumber() {
+    @Test func renamesThePartOnARenumberedDevice() {
         let action = Publishing.action(
             for: .init(publishing: Self.mine, destination: nil, part: Self.again))
         #expect(action == .rename)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func proceedsWhenNothingWasAboutToBePublished() {
+    @Test func proceedsWithoutAPublishRecord() {
         for destination in Self.others + [Self.mine] {
             for part in Self.others + [Self.mine] {
                 let action = Publishing.action(
@@ -77,7 +77,7 @@ import Testing
             checksum: checksum)
     }
 
-    @Test func renamesAPartThatWasAboutToBeRenamed() throws {
+    @Test func renamesPartAfterPublishRecord() throws {
         try crashBeforeRename()
         let file = try #require(try recover())
         #expect(file.path == folder.path(of: Sample.name))
@@ -89,7 +89,7 @@ import Testing
         #expect(try recover() == nil, "done once and for all")
     }
 
-    @Test func looksWithoutTouching() throws {
+    @Test func lookupChangesNothing() throws {
         func pending(_ url: String) throws -> Int64? {
             try Publishing.pending(
                 folder: folder.path, name: Sample.name, fullURL: url, hasChecksum: false)
@@ -110,7 +110,7 @@ import Testing
         #expect(folder.names == [Sample.name, Sample.manifest])
     }
 
-    @Test func tidiesUpAfterARename() throws {
+    @Test func removesManifestAfterRename() throws {
         try crashBeforeRename()
         try rename()
         let file = try #require(try recover())
@@ -119,7 +119,7 @@ import Testing
         #expect(folder.read(Sample.name) == sample.data)
     }
 
-    @Test func removesThePartThatALinkLeft() throws {
+    @Test func removesPartAfterLink() throws {
         // Without renameat2(2), link(2) and unlink(2) replace it; the crash is between them.
         try crashBeforeRename()
         try #require(link(folder.path(of: Sample.part), folder.path(of: Sample.name)) == 0)
@@ -127,7 +127,7 @@ import Testing
         #expect(folder.names == [Sample.name])
     }
 
-    @Test func leavesWhatSomeoneElsePutAtTheName() throws {
+    @Test func foreignDestinationStays() throws {
         try crashBeforeRename()
         try folder.write([1, 2, 3], to: Sample.name)
         #expect(try recover() == nil)
@@ -135,7 +135,7 @@ import Testing
         #expect(folder.names == [Sample.name, Sample.part, Sample.manifest])
     }
 
-    @Test func leavesWhatReplacedThePublishedFile() throws {
+    @Test func replacementOfThePublishedFileStays() throws {
         try crashBeforeRename()
         try rename()
         try folder.write([1, 2, 3], to: "other")
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func publishesNoDamagedData(isRenamed: Bool) throws {
+    func damagedDataIsNotPublished(isRenamed: Bool) throws {
         try crashBeforeRename()
         if isRenamed { try rename() }
         let name = isRenamed ? Sample.name : Sample.part
@@ -161,14 +161,14 @@ import Testing
         #expect(folder.read(name) == bytes)
     }
 
-    @Test func publishesNoShortenedFile() throws {
+    @Test func truncatedFileIsNotPublished() throws {
         try crashBeforeRename()
         try #require(truncate(folder.path(of: Sample.part), 29_999) == 0)
         #expect(try recover() == nil)
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
-    @Test func leavesADownloadOfAnotherURL() throws {
+    @Test func downloadOfAnotherURLStays() throws {
         try crashBeforeRename()
         #expect(try recover(fullURL: "https://example.org/f?key=other") == nil)
         #expect(folder.names == [Sample.part, Sample.manifest])
@@ -177,7 +177,7 @@ import Testing
     /// Only the checksum identifies the part.
     ///
     /// Without it, the name may be meant for another URL's file.
-    @Test func finishesWhatNeedsTheChecksumOnlyWithIt() throws {
+    @Test func requiredChecksumIsNeededToFinish() throws {
         try sample.leave(
             [sample.whole], request: sample.request { $0.mirroring.isHeldByChecksum = true })
         let manifest = try #require(folder.read(Sample.manifest))
@@ -199,7 +199,7 @@ import Testing
         #expect(try recover(checksum: right)?.verified == [right])
     }
 
-    @Test func comparesAChecksumThatMustBeRead() throws {
+    @Test func computesMissingChecksums() throws {
         var hash = try #require(StreamingDigest(.sha256))
         sample.data.withUnsafeBytes { hash.update($0) }
         let right = try #require(hash.finish())
@@ -209,13 +209,13 @@ import Testing
         #expect(try recover(checksum: right)?.verified == [right])
     }
 
-    @Test func leavesADownloadThatWasNotAboutToBePublished() throws {
+    @Test func unfinishedDownloadStays() throws {
         try sample.leave([sample.whole])
         #expect(try recover() == nil)
         #expect(folder.names == [Sample.part, Sample.manifest])
     }
 
-    @Test func leavesAPartThatWasRejected() throws {
+    @Test func rejectedPartStays() throws {
         try crashBeforeRename()
         let manifest = try #require(folder.read(Sample.manifest))
         let header = try Manifest(reading: manifest).header
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: 0..<2)
-    func leavesEverythingWhenItIsCancelled(asks: Int) throws {
+    func cancelledRecoveryChangesNothing(asks: Int) throws {
         try crashBeforeRename()
         var asked = 0
         // The digest is right: only the cancellation prevents publishing.
@@ -247,12 +247,12 @@ import Testing
         #expect(try recover() != nil, "the next run finishes it")
     }
 
-    @Test func findsNothingInAnEmptyFolder() throws {
+    @Test func emptyFolderHasNothingToRecover() throws {
         #expect(try recover() == nil)
         #expect(folder.names.isEmpty)
     }
 
-    @Test func refusesAPartThatAnotherProcessHolds() throws {
+    @Test func lockedPartIsRefused() throws {
         try crashBeforeRename()
         let other = open(folder.path(of: Sample.part), O_RDWR)
         try #require(flock(other, LOCK_EX | LOCK_NB) == 0)

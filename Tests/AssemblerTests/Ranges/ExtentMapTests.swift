@@ -17,7 +17,7 @@ import Testing
         CRC32.of(data[Int(range.start)..<Int(range.end)])
     }
 
-    @Test func mergesToTheChecksumOfTheWholeInAnyOrder() {
+    @Test func mergesToTheChecksumInAnyOrder() {
         forEachSeed(400) { seed, random in
             let data = random.bytes(Int.random(in: 1...600, using: &random))
             let size = Int64(data.count)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func letsLaterExtentsReplaceEarlierOnes() {
+    @Test func laterExtentsReplaceEarlierOnes() {
         forEachSeed(400) { seed, random in
             // The content of the file if each extent were written when it is added.
             var content = random.bytes(200)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func mergesNoFurtherThanTheLimit() {
+    @Test func mergesUpToTheLimit() {
         let length = 3 << 20
         let order = [4, 0, 1, 9, 8, 2, 6, 5, 3, 7]
         let blocks = order.indices.map { [UInt8](repeating: UInt8($0 + 1), count: length) }
@@ -92,11 +92,11 @@ import Testing
             ("", 0), ("a", 0xe8b7_be43), ("123456789", 0xcbf4_3926),
             ("The quick brown fox jumps over the lazy dog", 0x414f_a339),
         ] as [(String, UInt32)])
-    func givesTheKnownValues(text: String, expected: UInt32) {
+    func givesKnownValues(text: String, expected: UInt32) {
         #expect(CRC32.of(text.utf8) == expected)
     }
 
-    @Test func combinesAsIfInOnePass() {
+    @Test func combinationEqualsOnePass() {
         forEachSeed(1000) { seed, random in
             let data = random.bytes(Int.random(in: 0...300, using: &random))
             let cut = Int.random(in: 0...data.count, using: &random)

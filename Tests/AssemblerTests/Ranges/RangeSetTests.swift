@@ -38,7 +38,7 @@ import Testing
         return ByteRange(start, start + Int64.random(in: 0...longest, using: &random))
     }
 
-    @Test func agreesWithAPlainModel() {
+    @Test func agreesWithASetOfIntegers() {
         let whole = ByteRange(0, Model.size)
         forEachSeed(250) { seed, random in
             var set = RangeSet()
@@ -63,14 +63,14 @@ import Testing
         }
     }
 
-    @Test func isMadeOfOneRange() {
+    @Test func canBeMadeFromOneRange() {
         #expect(RangeSet(ByteRange(3, 8)).ranges == [ByteRange(3, 8)])
         #expect(RangeSet(ByteRange(3, 3)).isEmpty)
         #expect(RangeSet(ByteRange(3, 8)).front == 0)
         #expect(RangeSet(ByteRange(0, 8)).front == 8)
     }
 
-    @Test func holdsOffsetsUpToTheLargest() {
+    @Test func holdsTheLargestOffset() {
         var set = RangeSet(ByteRange(0, Int64.max))
         set.remove(ByteRange(10, Int64.max - 10))
         #expect(set.ranges == [ByteRange(0, 10), ByteRange(Int64.max - 10, Int64.max)])
@@ -79,13 +79,13 @@ import Testing
 }
 
 @Suite struct ByteRangeTests {
-    @Test func isInclusiveOnTheWireOnly() {
+    @Test func isInclusiveOnlyOnTheWire() {
         #expect(ByteRange(0, 1).headerValue == "bytes=0-0")
         #expect(ByteRange(500, 1000).headerValue == "bytes=500-999")
         #expect(ByteRange(500, 1000).description == "500..<1000")
     }
 
-    @Test func hasNoEndBelowItsStart() {
+    @Test func endIsNotBelowStart() {
         let range = ByteRange(5, 3)
         #expect(range.isEmpty)
         #expect(range.count == 0)
@@ -107,7 +107,7 @@ import Testing
         (ByteRange(0, 10), true), (ByteRange(3, 4), true), (ByteRange(0, 11), false),
         (ByteRange(10, 11), false), (ByteRange(50, 50), true),
     ])
-    func containsWholeRangesOnly(inner: ByteRange, isContained: Bool) {
+    func containsOnlyWholeRanges(inner: ByteRange, isContained: Bool) {
         #expect(ByteRange(0, 10).contains(inner) == isContained)
     }
 

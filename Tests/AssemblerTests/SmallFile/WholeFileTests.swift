@@ -43,7 +43,7 @@ struct WholeFileTests {
     }
 
     @Test(arguments: [Sample.name, Sample.part, Sample.manifest, Sample.manifest + "~"])
-    func declinesWhereSomethingStands(name: String) throws {
+    func declinesExistingDestination(name: String) throws {
         let folder = TemporaryFolder()
         let sample = Sample(size: 100, in: folder)
         try folder.write([1, 2, 3], to: name)
@@ -51,7 +51,7 @@ struct WholeFileTests {
         #expect(folder.names == [name] && folder.read(name) == [1, 2, 3])
     }
 
-    @Test func declinesWhatItIsNotFor() {
+    @Test func declinesUnsuitableRequests() {
         let folder = TemporaryFolder()
         let sample = Sample(size: 100, in: folder)
         let wrong = Digest(crc32: CRC32.of(sample.data) &+ 1)
@@ -67,7 +67,7 @@ struct WholeFileTests {
     }
 
     /// A symbolic link occupies its name, whatever its target.
-    @Test func followsNoLinks() {
+    @Test func doesNotFollowLinks() {
         let folder = TemporaryFolder()
         let sample = Sample(size: 100, in: folder)
         #expect(symlink("target", folder.path(of: Sample.name)) == 0)

@@ -129,7 +129,7 @@ import Testing
         close(ends[1])
     }
 
-    @Test(arguments: [1000, 300_000]) func holdsTheEndBackFromAWrongDigest(size: Int) throws {
+    @Test(arguments: [1000, 300_000]) func wrongDigestWithholdsTheLastBytes(size: Int) throws {
         var random = SplitMix64(seed: 1)
         let wrong = try #require(Digest(.sha256, [UInt8](repeating: 1, count: 32)))
         let rig = try Rig(size: size, expected: [wrong])
@@ -146,7 +146,7 @@ import Testing
         #expect(all.wait(timeout: 120) { $0 } == Array(rig.data[..<written]))
     }
 
-    @Test(arguments: [false, true]) func saysThatTheReaderHasGone(socket: Bool) throws {
+    @Test(arguments: [false, true]) func reportsClosedReader(socket: Bool) throws {
         let rig = try Rig(size: 1000, socket: socket, readerIsGone: true)
         let moved = Monitor(false)
         rig.output.onMove { moved.withLock { $0 = true } }
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// The reader does not read, and the pipe is full.
-    @Test(arguments: [false, true]) func stopsWhileTheReaderTakesNothing(socket: Bool) throws {
+    @Test(arguments: [false, true]) func canBeStoppedWhileTheReaderIsBlocked(socket: Bool) throws {
         let rig = try Rig(size: 400_000, socket: socket)
         let limit = try #require(rig.output.takeWindow()?.limit)
         #expect(limit == Self.window)
@@ -172,7 +172,7 @@ import Testing
         #expect(rig.output.bytesWritten < limit)
     }
 
-    @Test func refusesBytesThatWouldOverwriteOthers() throws {
+    @Test func refusesOverlappingBytes() throws {
         let rig = try Rig(size: 400_000)
         let limit = try #require(rig.output.takeWindow()?.limit)
         #expect(rig.write(ByteRange(limit - 10, limit)) == 0)
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// A stream that starts over receives bytes that were already written.
-    @Test func dropsWhatIsThereAlready() throws {
+    @Test func dropsBytesThatWereWritten() throws {
         let rig = try Rig(size: 200_000)
         let all = rig.drain()
         _ = rig.output.takeWindow()
@@ -205,7 +205,7 @@ import Testing
         #expect(all.wait(timeout: 120) { $0 } == rig.data)
     }
 
-    @Test func aDescriptorThatIsNotOpenIsRefused() {
+    @Test func closedDescriptorIsRefused() {
         #expect(throws: AssemblyError.io(operation: "dup", path: "/dev/fd/999", errno: EBADF)) {
             try StreamOutput(
                 StreamOutput.Request(

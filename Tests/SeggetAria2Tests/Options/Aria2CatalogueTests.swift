@@ -7,7 +7,7 @@ import Testing
 /// The catalogue of options, compared with aria2's options.
 struct Aria2CatalogueTests {
     /// The whole list of what clients of aria2's RPC may set.
-    @Test func clientsOfAria2MaySetTheseOnly() {
+    @Test func clientsMaySetOnlyThese() {
         #expect(
             Aria2Option.forClients == [
                 "all-proxy", "all-proxy-passwd", "all-proxy-user", "allow-overwrite",
@@ -26,7 +26,7 @@ struct Aria2CatalogueTests {
         arguments: TransferOption.table.flatMap { row in
             row.names.filter { $0.surfaces.contains(.aria2) }.map { "\(row.key) \($0.text)" }
         })
-    func goesToAria2AndBack(place: String) throws {
+    func roundTripsThroughAria2(place: String) throws {
         let parts = place.split(separator: " ").map(String.init)
         let option = try #require(TransferOption[parts[0]])
         let name = try #require(

@@ -19,7 +19,7 @@ struct Aria2CommandLineTests {
             (["-h#http", "--help"], ["help=#http", "help="], []), (["--vers"], ["version="], []),
             (["-d", "ä/\u{301}"], ["dir=ä/\u{301}"], []), ([], [], []),
         ] as [([String], [String], [String])])
-    func wordsAreToldApartAsByGetopt(words: [String], options: [String], uris: [String]) throws {
+    func argumentsAreParsedAsByGetopt(words: [String], options: [String], uris: [String]) throws {
         let line = try Aria2CommandLine(words, program: "aria2c")
         #expect(line.options.map { "\($0.option.name)=\($0.value)" } == options)
         #expect(line.uris == uris)
@@ -33,7 +33,7 @@ struct Aria2CommandLineTests {
             ["u", "--dir"], ["--torrent-file"], ["--ma-x"], ["--http-proxy-"], ["-vY", "u"],
             ["-c", "-%"], ["--all-proxy-user", "--dht-file-path", "--log"],
         ])
-    func mistakesAreToldInTheSameWords(words: [String]) throws {
+    func errorsHaveTheSameText(words: [String]) throws {
         let program = "/usr/bin/aria2c"
         let theirs = try ChildProcess(program, words).wait()
         #expect(theirs.exitCode == 28)
@@ -45,7 +45,7 @@ struct Aria2CommandLineTests {
             refusal.lines.first == theirs.errorOutput.split(separator: "\n").first.map(String.init))
     }
 
-    @Test func nothingOfAWrongOptionsValueIsRepeated() throws {
+    @Test func wrongValuesAreNotRepeated() throws {
         let ambiguous = try #require(throws: Aria2Refusal.self) {
             try Aria2CommandLine(["--all-proxy-=secret"], program: "a")
         }
@@ -59,7 +59,7 @@ struct Aria2CommandLineTests {
         #expect(unknown.lines.first == "a: unrecognized option '--htp-passwd'")
     }
 
-    @Test func manyReadAtOnce() async {
+    @Test func severalThreadsParseAtOnce() async {
         await withTaskGroup(of: Bool.self) { group in
             for number in 1...200 {
                 group.addTask {

@@ -52,7 +52,7 @@ struct Aria2OptionTests {
         #expect(more.map(\.name) == ["no-want-digest-header"])
     }
 
-    @Test func namesAndLettersAreEachAnOptionsOwn() {
+    @Test func namesAndLettersAreUnique() {
         #expect(Set(Aria2Option.table.map(\.name)).count == Aria2Option.table.count)
         let letters = Aria2Option.table.compactMap(\.letter)
         #expect(Set(letters).count == letters.count)
@@ -110,7 +110,7 @@ struct Aria2OptionTests {
         #expect(try option.value(of: value, home: "/home/me") == kept)
     }
 
-    @Test func helpFindsOptionsByAPartOfTheirName() {
+    @Test func helpFindsOptionsByPartOfTheirName() {
         #expect(Aria2Help.text("netrc").contains(" -n, --no-netrc[=true|false]\n"))
         #expect(!Aria2Help.text("--netrc-path=x").contains("--no-netrc"))
         #expect(Aria2Help.text("#http").contains("--split=N"))
@@ -118,7 +118,7 @@ struct Aria2OptionTests {
         #expect(Aria2Help.text("zzz").contains("No option matching with 'zzz'."))
     }
 
-    @Test func theGuideHasTheTable() throws {
+    @Test func guideHasTheTable() throws {
         let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let page = try #require(ConfigurationFile.read("/\(root)/docs/guide/aria2.md"))
         #expect(page.text.contains(Aria2Help.table), "it should be:\n\(Aria2Help.table)")

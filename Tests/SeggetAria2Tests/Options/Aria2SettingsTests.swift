@@ -27,7 +27,7 @@ struct Aria2SettingsTests {
         }
     }
 
-    @Test func whatHoldsForARunComesFromTheCommandLine() throws {
+    @Test func runOptionsComeFromTheCommandLine() throws {
         let settings = try read(
             "-q", "-j7", "--stderr", "--summary-interval=0", "--console-log-level=warn", "-l", "x",
             "--log-level=error", "--download-result=hide", "--human-readable=false",
@@ -79,7 +79,7 @@ struct Aria2SettingsTests {
             (["-v"], .version), (["-h"], .help(nil)), (["--help=#http"], .help("#http")),
             (["-hv", "-v"], .version), (["--enable-rpc", "-v"], .version),
         ] as [([String], Aria2Settings.Action)])
-    func helpAndVersionComeBeforeAllElse(words: [String], action: Aria2Settings.Action) throws {
+    func helpAndVersionHavePriority(words: [String], action: Aria2Settings.Action) throws {
         let none = Aria2Settings.Surroundings(
             environment: [:], home: "/", read: { _ in "split=z" }, exists: { _ in true })
         #expect(try Aria2Settings.read(words, in: none).action == action)
@@ -88,7 +88,7 @@ struct Aria2SettingsTests {
     private static let old = "/home/me/.aria2/aria2.conf"
     private static let new = "/home/me/.config/aria2/aria2.conf"
 
-    @Test func theConfigurationFileComesLast() throws {
+    @Test func configurationFileHasLowestPriority() throws {
         let text = """
             # a comment
               # and one more
@@ -135,7 +135,7 @@ struct Aria2SettingsTests {
         #expect(settings.options["out"] == out)
     }
 
-    @Test func theFileOfXDGIsUsedWhereThereIsNoOlderOne() throws {
+    @Test func fileOfXDGIsUsedWithoutAnOlderOne() throws {
         #expect(try read("u", files: [Self.new: "out=new"]).options["out"] == "new")
         let xdg = ["XDG_CONFIG_HOME": "/x"]
         let files = ["/x/aria2/aria2.conf": "out=x", Self.new: "out=new"]
@@ -144,7 +144,7 @@ struct Aria2SettingsTests {
         #expect(try read("u", environment: relative, files: files).options["out"] == "new")
     }
 
-    @Test func aBadValueEndsTheRunAndIsToldWithItsFile() throws {
+    @Test func badValueInAFileEndsTheRun() throws {
         let inFile = try refusal("u", files: [Self.old: "split=z"])
         #expect(inFile.code == 28)
         #expect(inFile.lines.first == "Parse error in \(Self.old)")
@@ -165,12 +165,12 @@ struct Aria2SettingsTests {
         ["--torrent-file=x"], ["--metalink-file=x"], ["-S"], ["--enable-rpc", "--rpc-user=u"],
         ["--enable-rpc", "--rpc-secure"],
     ])
-    func whatIsNotDoneIsRefused(words: [String]) throws {
+    func unsupportedOptionsAreRefused(words: [String]) throws {
         let refusal = try refusal(words + ["u"])
         #expect(refusal.code == 1 && refusal.lines.count == 1)
     }
 
-    @Test func whatChangesNothingIsTaken() throws {
+    @Test func optionsWithoutEffectAreAccepted() throws {
         let settings = try read(
             "--daemon=false", "--enable-rpc=false", "--rpc-listen-port=6801", "--seed-time=0",
             "--bt-max-peers=3", "--select-file=1", "--show-files=false", "--follow-torrent=mem",

@@ -36,7 +36,7 @@ struct Aria2TaskTests {
             (["x.torrent", "http://a/f"], [["http://a/f"], ["x.torrent"]]),
             (["http://a/f", "ftp://b/f"], [["http://a/f", "ftp://b/f"]]),
         ] as [([String], [[String]]?)])
-    func theCommandLineIsOneFileOrMany(words: [String], urls: [[String]]?) throws {
+    func commandLineIsOneFileOrSeveral(words: [String], urls: [[String]]?) throws {
         guard let urls else {
             #expect(throws: Aria2Refusal.self) { try tasks(words) }
             return
@@ -54,7 +54,7 @@ struct Aria2TaskTests {
         (["--use-head=false", "http://h/f"], false),
         (["--use-head=false", "-s1", "-x1", "http://h/f", "http://i/f"], false),
     ])
-    func oneConnectionWithoutHeadIsASingleRequest(words: [String], isSingle: Bool) throws {
+    func oneConnectionWithoutHeadIsSingleRequest(words: [String], isSingle: Bool) throws {
         let task = try #require(tasks(words).tasks.first)
         let item = task.batchItem(home: "/home/me") { _ in false }
         #expect(item.options.singleRequest == isSingle)
@@ -71,7 +71,7 @@ struct Aria2TaskTests {
         ),
         (["-P", "http://a/[a-"], "Missing ']' in the parameterized string."),
     ])
-    func aWordThatIsNoURLEndsTheRun(words: [String], text: String) throws {
+    func argumentThatIsNotAURLEndsTheRun(words: [String], text: String) throws {
         let refusal = try #require(throws: Aria2Refusal.self) { try tasks(words) }
         #expect(refusal.code == 1)
         #expect(refusal.lines.last == "Exception: errorCode=1 \(text)")
@@ -84,12 +84,12 @@ struct Aria2TaskTests {
             ("word", 1), ("h/f", 1), ("http://", 1), ("http://h/f", nil),
             ("https://h/f.torrent", nil),
         ] as [(String, Int32?)])
-    func whatSeggetCannotFetchIsToldByCode(url: String, code: Int32?) throws {
+    func unsupportedURLsHaveACode(url: String, code: Int32?) throws {
         let found = try tasks(["-i", "l"], list: "\(url)\nhttp://a/b\n").tasks
         #expect(found.map { $0.problem?.code } == [code, nil])
     }
 
-    @Test func aListSaysWhatHoldsForItsItems() throws {
+    @Test func listOptionsOverrideTheCommandLine() throws {
         let list = """
             \u{feff}# first
             http://a/1\thttp://b/1 \t\t
@@ -129,11 +129,11 @@ struct Aria2TaskTests {
             ("", []), (" \n\n", []), (" out=x\nhttp://a/f", [["out=x"], ["http://a/f"]]),
             ("http://a/f", [["http://a/f"]]), ("http://a/f\n \n\t\n out=x", [["http://a/f"]]),
         ] as [(String, [[String]])])
-    func linesAreReadAsAria2ReadsThem(list: String, urls: [[String]]) throws {
+    func linesAreReadAsInAria2(list: String, urls: [[String]]) throws {
         #expect(try tasks(["-i", "l"], list: list).tasks.map(\.urls) == urls)
     }
 
-    @Test func aCompressedListIsTheSameList() throws {
+    @Test func compressedListIsTheSameList() throws {
         let found = try tasks(["-i", "l"], bytes: GzipExamples.one + GzipExamples.two).tasks
         #expect(found.map(\.urls) == [["http://a/f"], ["http://a/g"]])
         #expect(found.first?.options["out"] == "x")
@@ -150,14 +150,14 @@ struct Aria2TaskTests {
             (["-d", "/d"], .folder("/d")), (["--dir="], .folder(".")), ([], .folder(".")),
             (["--dir=", "-o", "-"], .file("./-")), (["-o", ""], .folder(".")),
         ] as [([String], Destination)])
-    func outIsBelowDir(words: [String], destination: Destination) throws {
+    func outIsRelativeToDir(words: [String], destination: Destination) throws {
         let task = try #require(tasks(words + ["http://h/f"]).tasks.first)
         let item = task.batchItem(home: "", exists: { _ in false })
         #expect(item.destination == destination)
         #expect(item.options.files.missingFolders == .made)
     }
 
-    @Test func outDoesNotLeadOutOfDir() throws {
+    @Test func outCannotLeaveDir() throws {
         let found = try tasks(
             ["-i", "l"], list: "http://a/1\n out=a/../../x\nhttp://a/2\n out=a..b"
         ).tasks
@@ -171,7 +171,7 @@ struct Aria2TaskTests {
             (["-x2", "-s16", "http://h:81/f"], .upTo(2)), (["-x2", "-s3", "http://i/f"], .upTo(3)),
             (["-s128"], .upTo(128)),
         ] as [([String], ConnectionCount)])
-    func splitAndServerBoundTheConnections(words: [String], count: ConnectionCount) throws {
+    func splitAndServerLimitBoundTheConnections(words: [String], count: ConnectionCount) throws {
         let task = try #require(tasks(["http://h/f"] + words).tasks.first)
         #expect(task.batchItem(home: "", exists: { _ in false }).options.connections == count)
     }
@@ -212,7 +212,7 @@ struct Aria2TaskTests {
         #expect((options.limits.rate, options.limits.minRate) == (1024.0, 2048.0))
     }
 
-    @Test func aHeaderThatIsLeftOutIsToldOnce() throws {
+    @Test func omittedHeaderHasOneWarning() throws {
         let words = [
             "-Z", "--header=Range: x", "--header=Accept-Encoding: gzip", "--header=secret x",
         ]
@@ -224,7 +224,7 @@ struct Aria2TaskTests {
             ])
     }
 
-    @Test func withoutOptionsAFileIsNumberedAndHasTheTimeOfItsEnd() throws {
+    @Test func defaultsNumberNamesAndIgnoreRemoteTime() throws {
         let options = try item("http://h/f").options
         #expect(options.naming.numbersTaken && !options.overwrite && options.resume)
         #expect(!options.files.remoteTime && !options.files.timestamping)
@@ -254,7 +254,7 @@ struct Aria2TaskTests {
             ),
             (["http://h/f"], ["HTTP_PROXY": "e:3", "HTTPS_PROXY": "e:3"], ""),
         ] as [([String], [String: String], String)])
-    func theProxyIsThatOfTheScheme(
+    func proxyDependsOnTheScheme(
         words: [String], environment: [String: String], proxy: String
     ) throws {
         let task = try #require(tasks(words, environment: environment).tasks.first)
@@ -263,20 +263,20 @@ struct Aria2TaskTests {
         #expect(access.noProxy == "")
     }
 
-    @Test func netrcIsLeftOutWhereItIsNotWanted() throws {
+    @Test func noNetrcDisablesNetrc() throws {
         #expect(try !item("-n", "http://h/f", files: ["/home/me/.netrc"]).options.access.usesNetrc)
         let named = try item("--netrc-path=/n", "http://h/f", files: ["/n"])
         #expect(named.options.access.netrcFile == "/n")
     }
 
-    @Test func aDigestThatSeggetCannotComputeIsTold() throws {
+    @Test func unsupportedDigestIsReported() throws {
         let sum = String(repeating: "0", count: 56)
         let task = try #require(tasks(["--checksum=sha-224=\(sum)", "http://h/f"]).tasks.first)
         #expect(task.problem?.code == 28)
     }
 
     /// What a pattern stood for may look like one: a session says that it is none.
-    @Test func theSessionOfAPatternIsReadAsItIs() throws {
+    @Test func sessionOfAPatternIsReadLiterally() throws {
         let list = "http://h/{a,b[c}\n parameterized-uri=true\n"
         let settings = try Aria2Settings.read(
             ["-i", "l"],

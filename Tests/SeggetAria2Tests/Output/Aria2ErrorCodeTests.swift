@@ -62,7 +62,7 @@ struct Aria2ErrorCodeTests {
                         path: "f", .otherDigest(expected: digest, actual: digest, part: nil))), 32
             ),
         ] as [(DownloadError.Reason, Int32)])
-    func eachReasonHasACodeOfAria2(_ reason: DownloadError.Reason, _ code: Int32) {
+    func eachReasonHasACode(_ reason: DownloadError.Reason, _ code: Int32) {
         #expect(Aria2ErrorCode(Examples.error(reason)).rawValue == code)
     }
 
@@ -72,7 +72,7 @@ struct Aria2ErrorCodeTests {
             (400, 22), (401, 24), (403, 22), (404, 3), (405, 22), (407, 22), (408, 22), (410, 22),
             (416, 22), (429, 22), (500, 22), (502, 29), (503, 29), (504, 29),
         ] as [(Int, Int32)])
-    func eachStatusHasTheCodeOfAria2(_ status: Int, _ code: Int32) {
+    func eachStatusHasACode(_ status: Int, _ code: Int32) {
         let error = Examples.error(.transfer(.status(status), attempts: 1))
         #expect(Aria2ErrorCode(error).rawValue == code)
     }
@@ -83,19 +83,19 @@ struct Aria2ErrorCodeTests {
             (404, 2, 5, 4), (404, 5, 2, 3), (404, 2, 2, 4), (404, 2, 0, 4), (404, 0, 5, 3),
             (403, 2, 5, 22),
         ] as [(Int, Int, Int, Int32)])
-    func aFileThatIsNotFoundOften(_ status: Int, _ most: Int, _ tries: Int, _ code: Int32) {
+    func repeatedNotFoundHasItsOwnCode(_ status: Int, _ most: Int, _ tries: Int, _ code: Int32) {
         let error = Examples.error(.transfer(.status(status), attempts: 1))
         #expect(Aria2ErrorCode(error, mostNotFound: most, tries: tries).rawValue == code)
     }
 
-    @Test func noFailureIsASuccess() {
+    @Test func failuresAreNeverSuccess() {
         for reason in Examples.reasons {
             #expect(Aria2ErrorCode(Examples.error(reason)) != .finished)
         }
         for fault in Examples.faults { #expect(Aria2ErrorCode(fault) != .finished) }
     }
 
-    @Test func allOfAria2sCodesAreThere() {
+    @Test func allCodesExist() {
         #expect(Aria2ErrorCode.allCases.map(\.rawValue) == Array(0...32))
     }
 }

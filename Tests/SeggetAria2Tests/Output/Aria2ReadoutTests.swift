@@ -21,7 +21,7 @@ struct Aria2ReadoutTests {
         Aria2Readout(lanes, isHumanReadable: isHumanReadable).line(isColoured: false)
     }
 
-    @Test func oneFileIsToldInFull() throws {
+    @Test func oneFileHasTheLongForm() throws {
         #expect(
             line([try lane("e22e0a", 49_152, of: 200_000, rate: 59_700)])
                 == "[#e22e0a 48KiB/195KiB(24%) CN:1 DL:58KiB ETA:2s]")
@@ -34,7 +34,7 @@ struct Aria2ReadoutTests {
                 == "[#2089b0 400KiB/33MiB(1%) CN:16 DL:115KiB ETA:4m49s]")
     }
 
-    @Test func aSizeThatIsNotKnownIsZero() throws {
+    @Test func unknownSizeIsZero() throws {
         #expect(
             line([try lane("a1ece6", 47_104, of: nil, rate: 48_200)])
                 == "[#a1ece6 46KiB/0B CN:1 DL:47KiB]")
@@ -51,7 +51,7 @@ struct Aria2ReadoutTests {
                 == "[#ac7a91 49152B/100000B(49%) CN:1 DL:59820B]")
     }
 
-    @Test func severalFilesAreToldInShort() throws {
+    @Test func severalFilesHaveTheShortForm() throws {
         let two = [
             try lane("a9eace", 49_152, of: 150_000, rate: 59_400),
             try lane("3b148e", 49_152, of: 200_000, rate: 59_400),
@@ -64,7 +64,7 @@ struct Aria2ReadoutTests {
                 + "[#aaaaa3 1.0KiB/0B][#aaaaa4 1.0KiB/0B](+3)")
     }
 
-    @Test func aDigestThatIsCompletedIsShown() throws {
+    @Test func digestingIsShown() throws {
         #expect(
             line([try lane("aaaaaa", 4096, of: 4096, connections: 0, phase: .verifying)])
                 == "[#aaaaaa 4.0KiB/4.0KiB(100%) CN:0] [Checksum:#aaaaaa 4.0KiB/4.0KiB(100%)]")
@@ -86,7 +86,7 @@ struct Aria2ReadoutTests {
                 == "\u{1b}[35m[\u{1b}[0m#5285af 48KiB/195KiB\u{1b}[36m(2\u{1b}[0m")
     }
 
-    @Test func noLineIsWiderThanItMayBe() throws {
+    @Test func linesFitTheWidth() throws {
         let lanes = try (0..<8).map { try lane("aaaaa\($0)", 1 << 62, of: .max, rate: 1e300) }
         for count in 0...8 {
             let readout = Aria2Readout(Array(lanes.prefix(count)), isHumanReadable: false)
@@ -96,7 +96,7 @@ struct Aria2ReadoutTests {
         }
     }
 
-    @Test func theSummaryIsABlock() throws {
+    @Test func summaryIsABlock() throws {
         let readout = Aria2Readout(
             [
                 try lane("a9eace", 114_688, of: 150_000, rate: 59_000),
@@ -120,7 +120,7 @@ struct Aria2ReadoutTests {
     }
 
     /// What callers look for in the line, as they write it.
-    @Test func callersFindWhatTheyLookFor() throws {
+    @Test func callersRecogniseTheLines() throws {
         let text = line([
             try lane("2089b0", 409_600, of: 33 << 20, rate: 118_000, connections: 16)
         ])

@@ -41,7 +41,7 @@ struct Aria2ResultsTests {
                 """)
     }
 
-    @Test func theFullTableHasShares() throws {
+    @Test func fullTableHasPercentages() throws {
         let table = results([
             try row("5313f4", .finished, "/d/3000", percent: 100),
             try row("53a365", .httpProtocol, "http://h/403", (0, .seconds(1))),
@@ -72,7 +72,7 @@ struct Aria2ResultsTests {
             ([.resourceNotFound, .inProgress, .inProgress], 3, .resourceNotFound),
             ([.finished, .inProgress], 2, .inProgress), ([.finished], 2, .inProgress),
         ] as [([Aria2ErrorCode], Int, Aria2ErrorCode)])
-    func theLastErrorDecides(
+    func lastErrorDecides(
         _ codes: [Aria2ErrorCode], _ count: Int, _ code: Aria2ErrorCode
     ) throws {
         #expect(results(try codes.map { try row("aaaaaa", $0, "") }).code(of: count) == code)

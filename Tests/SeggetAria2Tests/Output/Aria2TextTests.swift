@@ -21,7 +21,7 @@ struct Aria2TextTests {
         #expect(Aria2Text.size(bytes) == text)
     }
 
-    @Test func sizesNeedNotBeForPeople() {
+    @Test func sizesCanBeInBytes() {
         #expect(Aria2Text.size(100_000, isHumanReadable: false) == "100000B")
     }
 
@@ -39,7 +39,7 @@ struct Aria2TextTests {
             (0, 1, 0), (48, 195, 24), (29, 100, 29), (1, 1, 100), (2_000_000 - 1, 2_000_000, 99),
             (.max - 1, .max, 100), (.max / 2, .max, 50), (-5, 10, 0),
         ] as [(Int64, Int64, Int64)])
-    func percentIsRoundedDown(_ done: Int64, _ size: Int64, _ percent: Int64) {
+    func percentageIsRoundedDown(_ done: Int64, _ size: Int64, _ percent: Int64) {
         #expect(Aria2Text.percent(done, of: size) == percent)
     }
 
@@ -48,16 +48,16 @@ struct Aria2TextTests {
         ("f.tar.1.gz", "f.tar.gz", true), ("f.bin", "f.bin", false), ("g.1.bin", "f.bin", false),
         ("f.x.bin", "f.bin", false), ("f..bin", "f.bin", false), ("1", "", false),
     ])
-    func aNumberInANameIsSeen(_ name: String, _ original: String, _ isNumbered: Bool) {
+    func numberInANameIsRecognised(_ name: String, _ original: String, _ isNumbered: Bool) {
         #expect(Aria2Text.isNumbered(name, of: original) == isNumbered)
     }
 
-    @Test func aGIDIsShortened() throws {
+    @Test func gidIsAbbreviated() throws {
         let gid = try #require(Download.ID("2089b05ecca3d829"))
         #expect(Aria2Text.short(gid) == "2089b0")
     }
 
-    @Test func momentsHaveThreeForms() {
+    @Test func timesHaveThreeForms() {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (126, 10, 6)
         (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (0, 41, 9, -1)

@@ -14,7 +14,7 @@ struct Aria2WordsTests {
         lines.map { $0.console(at: Self.time, isColoured: false) }.joined()
     }
 
-    @Test func aLineStandsBelowAnEmptyOne() {
+    @Test func firstLineFollowsAnEmptyOne() {
         let line = Aria2LogLine(.notice, "Downloading 1 item(s)")
         let time = Self.time
         #expect(
@@ -33,7 +33,7 @@ struct Aria2WordsTests {
         }
     }
 
-    @Test func aFailureIsToldWithItsCode() {
+    @Test func failureHasItsCode() {
         let error = Examples.error(.transfer(.status(404), attempts: 1), path: nil)
         let lines = Aria2Words.failure(error, .resourceNotFound, number: 7, path: "")
         #expect(
@@ -47,7 +47,7 @@ struct Aria2WordsTests {
                 """)
     }
 
-    @Test func eachMirrorThatFailedHasALine() {
+    @Test func eachFailedMirrorHasALine() {
         var error = Examples.error(
             .transfer(.status(404), attempts: 1), path: "/d/f", bytesKept: 1 << 20)
         error.mirrors = [FailedMirror(url: "http://m/f", fault: .wrongDigest)]
@@ -70,13 +70,13 @@ struct Aria2WordsTests {
                 "\n\(Self.time.console) [ERROR] Checksum error detected. file=/d/f\nException: "))
     }
 
-    @Test func whatWasStoppedIsNoFailure() {
+    @Test func stoppedDownloadIsNotAFailure() {
         #expect(
             Aria2Words.failure(Examples.error(.cancelled), .inProgress, number: 7, path: "").isEmpty
         )
     }
 
-    @Test func noLineHoldsControlCharacters() {
+    @Test func linesHaveNoControlCharacters() {
         for reason in Examples.reasons {
             let error = Examples.error(reason, path: Examples.hostile)
             let shown = text(
@@ -102,7 +102,7 @@ struct Aria2WordsTests {
     }
 
     /// apt-fast, nf-core's modules and OpenWrt's download.pl, by their own commands and expressions.
-    @Test func programsFindTheVersion() throws {
+    @Test func versionHasTheExpectedForm() throws {
         let lines = Aria2Words.versionText.split(separator: "\n", omittingEmptySubsequences: false)
             .map(String.init)
         #expect(lines[0].hasPrefix("aria2 "))

@@ -7,7 +7,7 @@ import Testing
 @testable import segget_manager
 
 struct AddCommandTests {
-    @Test func thePathsOfATaskBeginAtTheRoot() {
+    @Test func pathsOfATaskAreAbsolute() {
         let here = FileManager.default.currentDirectoryPath
         var options = DownloadOptions()
         options.caCertificate = "ca.pem"
@@ -32,7 +32,7 @@ struct AddCommandTests {
         #expect(options.access.pinnedPublicKey == pins)
     }
 
-    @Test func aNameThatMayBeNumberedIsNotTheUsers() throws {
+    @Test func numberableNameIsNotGiven() throws {
         let url = "http://127.0.0.1/a"
         let given = try AddCommand.parse(["--name", "x", url, "--queue", "q"]).tasks()
         #expect(given.map(\.place.isNameGiven) == [true])

@@ -64,7 +64,7 @@ struct PathOptionTests {
         }
     }
 
-    @Test func noneTakesAURL() throws {
+    @Test func pathOptionsRefuseURLs() throws {
         let options = try options()
         let names = Set(options.map(\.option))
         for name in [

@@ -21,7 +21,7 @@ struct DetailTextTests {
         DetailText(columns: columns, now: 0, unicode: true, colour: colour)
     }
 
-    @Test(arguments: [1, 9, 14, 15, 40, 79]) func noLineIsWider(columns: Int) {
+    @Test(arguments: [1, 9, 14, 15, 40, 79]) func linesFitTheWidth(columns: Int) {
         let plain = Self.text(columns).lines(Self.detail(3))
         for line in plain { #expect(PrintableText.width(line) <= columns, "\(line)") }
         let coloured = Self.text(columns, colour: true).lines(Self.detail(3))
@@ -31,13 +31,13 @@ struct DetailTextTests {
                 == Array(plain.dropFirst()))
     }
 
-    @Test func withoutATerminalNothingIsCut() {
+    @Test func withoutTerminalNothingIsTruncated() {
         let lines = Self.text(nil).lines(Self.detail(1))
         #expect(lines.contains { $0.hasSuffix("long/long/") })
         #expect(lines.last?.hasSuffix("0 happened \\u{1b}") == true)
     }
 
-    @Test func thePageHasAllThatIsSoAndTheNewestThatHappened() {
+    @Test func textHasStateAndNewestEvents() {
         let detail = Self.detail(200)
         let text = Self.text(79)
         let facts = Array(text.lines(detail).prefix { !$0.isEmpty })

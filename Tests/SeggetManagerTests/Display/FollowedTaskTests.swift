@@ -33,7 +33,7 @@ struct FollowedTaskTests {
         return (messages, task.end)
     }
 
-    @Test func aTaskThatWaitsIsNamedWhenItLasts() {
+    @Test func waitingTaskIsReportedAfterAWhile() {
         let waiting = Self.detail(Self.task("waiting"))
         let running = Self.detail(Self.task("running"))
         #expect(Self.said([waiting, waiting, running]).messages == [])
@@ -48,7 +48,7 @@ struct FollowedTaskTests {
         #expect(Self.said(slow, isWorked: false, step: 1).messages == [])
     }
 
-    @Test func whatHoldsATaskUpIsSaidAtOnceAndOnce() {
+    @Test func obstacleIsReportedOnce() {
         let held = Self.task("paused")
         var retrying = Self.task("retrying")
         retrying.error = TaskProblem(kind: "k", message: "it broke", hint: "", code: 69)
@@ -67,7 +67,7 @@ struct FollowedTaskTests {
                 == ["note: waiting: the queue is paused: on battery"])
     }
 
-    @Test func onlyWhatHappensFromNowOnIsSaid() {
+    @Test func onlyNewEventsAreReported() {
         func events(_ kinds: [String]) -> [TaskEvent] {
             kinds.enumerated().map {
                 TaskEvent(time: Double($0), event: $1, message: "\($0) \($1)")
@@ -92,7 +92,7 @@ struct FollowedTaskTests {
         #expect(Self.said(cut).messages == ["note: 4 decoding"])
     }
 
-    @Test func theEndIsThatOfGet() {
+    @Test func endIsReportedAsByGet() {
         var done = Self.task("completed", bytes: 10)
         (done.path, done.started, done.finished) = ("/a/f.iso", 100, 105)
         done.digests = ["md5:00"]
@@ -111,7 +111,7 @@ struct FollowedTaskTests {
         #expect(Self.said([Self.detail(Self.task("running")), nil]).end == .stopped)
     }
 
-    @Test func theProgressIsThatOfGet() throws {
+    @Test func progressIsShownAsByGet() throws {
         var task = FollowedTask(Self.id, isVerbose: false, isNew: true, isAlone: true)
         _ = task.take(Self.detail(Self.task("waiting")), now: 0, isWorked: true)
         #expect(task.progress(elapsed: .zero) == nil)

@@ -27,7 +27,7 @@ struct ListPageTests {
         TaskTable(columns: columns, unicode: true, colour: colour, now: 0)
     }
 
-    @Test(arguments: [1, 9, 20, 40, 64, 65, 66, 80, 200]) func noLineIsWider(columns: Int) {
+    @Test(arguments: [1, 9, 20, 40, 64, 65, 66, 80, 200]) func linesFitTheWidth(columns: Int) {
         let report = Self.report(30, unseen: ["completed": 1_000_000, "failed": 1_000_000])
         let page = ListPage(report, isFiltered: false, in: Self.table(columns))
         #expect(page.lines.count == 33)
@@ -40,7 +40,7 @@ struct ListPageTests {
         for line in empty.lines { #expect(PrintableText.width(line) <= columns, "\(line)") }
     }
 
-    @Test func whatIsBelowTheTableStaysInSight() {
+    @Test func textBelowTheTableStaysVisible() {
         let report = Self.report(30, unseen: ["failed": 1])
         let table = Self.table(80)
         let page = ListPage(report, isFiltered: false, in: table)
@@ -76,7 +76,7 @@ struct ListPageTests {
     }
 
     @Test(arguments: [40, 80, 120])
-    func theNameAndTheReasonShowInEveryWidth(columns: Int) {
+    func nameAndReasonAreShownInEveryWidth(columns: Int) {
         let page = Self.troubled(columns)
         #expect(page.tasks.map(\.count) == [2, 2, 1, 1])
         #expect(page.tasks[0][0].contains("retrying 57s"), "\(page.tasks[0])")
@@ -90,7 +90,7 @@ struct ListPageTests {
         #expect(page.head[0].contains("NAME") && page.head[0].contains("SPEED") == (columns > 40))
     }
 
-    @Test func aTaskIsCutWithItsReason() {
+    @Test func rowsAreTruncatedWithTheirReason() {
         let page = Self.troubled(80)
         let table = Self.table(80)
         // Head, "and N more" and the summary leave room for three lines.
@@ -105,13 +105,13 @@ struct ListPageTests {
         (3599, "retrying 59m"), (7200, "retrying 2h"), (200_000, "retrying 2d"),
         (1e8, "retrying"),
     ])
-    func theTimeUntilARetryIsShort(seconds: Double, word: String) {
+    func timeUntilRetryIsShort(seconds: Double, word: String) {
         var task = Self.report(1).tasks[0]
         (task.state, task.retryAt) = ("retrying", seconds)
         #expect(TaskText.word(task, now: 0) == word)
     }
 
-    @Test func theReasonIsWhatFollowsTheURL() {
+    @Test func reasonFollowsTheURL() {
         var task = Self.report(1).tasks[0]
         task.state = "failed"
         for (message, reason) in [
@@ -130,7 +130,7 @@ struct ListPageTests {
         #expect(TaskText.reason(task) == nil)
     }
 
-    @Test func aWatchTellsOfItsEndsUntilItIsOver() {
+    @Test func watchReportsEndedTasks() {
         var ends = ShownEnds()
         var report = Self.report(4, unseen: ["completed": 2])
         #expect(ends.counted(with: report) == ["completed": 2])

@@ -12,7 +12,7 @@ struct ReportedStatesTests {
         return task
     }
 
-    @Test func repeatsNoState() {
+    @Test func stateIsNotRepeated() {
         var states = ReportedStates(since: 100)
         var task = Self.task("running")
         #expect(states.take(task) == "")
@@ -30,7 +30,7 @@ struct ReportedStatesTests {
     }
 
     @Test(arguments: ["completed", "failed", "cancelled"])
-    func reportsOnlyEndsAfterTheStart(state: String) {
+    func onlyLaterEndsAreReported(state: String) {
         var states = ReportedStates(since: 100)
         #expect(states.take(Self.task(state, finished: 99)) == nil)
         #expect(states.take(Self.task(state, finished: 100)) == "")

@@ -94,7 +94,7 @@ struct Aria2ReportTests {
     ]
 
     /// What aria2c 1.36 prints where the same happens, but for colours, which only terminals get.
-    @Test func aFileIsToldAsAria2Does() throws {
+    @Test func fileIsReportedAsByAria2() throws {
         let streams = Streams()
         #expect(try run(Self.one, ticks: true, to: streams) == 0)
         #expect(
@@ -117,7 +117,7 @@ struct Aria2ReportTests {
                 """)
     }
 
-    @Test func aTerminalIsRedrawn() throws {
+    @Test func terminalIsRedrawn() throws {
         let streams = Streams()
         #expect(try run(Self.one, ticks: true, isTerminal: true, to: streams) == 0)
         let erased = "\r\(String(repeating: " ", count: 29))\r"
@@ -130,7 +130,7 @@ struct Aria2ReportTests {
         #expect(streams.output.contains("\(colour("0"))\n\(Self.time) [\(colour("1;32"))NOTICE"))
     }
 
-    @Test func aTerminalNeedsNoColours() throws {
+    @Test func coloursCanBeDisabled() throws {
         let streams = Streams()
         _ = try run(Self.one, ticks: true, isTerminal: true, to: streams) {
             $0.hasColour = false
@@ -143,7 +143,7 @@ struct Aria2ReportTests {
         #expect(!streams.output.contains("\u{1b}"))
     }
 
-    @Test func aSummaryComesNowAndThen() throws {
+    @Test func summaryIsPrintedPeriodically() throws {
         let streams = Streams()
         _ = try run(Self.one, ticks: true, to: streams) {
             $0.summaryInterval = 2
@@ -158,7 +158,7 @@ struct Aria2ReportTests {
     }
 
     /// As yt-dlp calls it: nothing but the readout.
-    @Test func theReadoutMayBeAll() throws {
+    @Test func readoutAloneCanBeShown() throws {
         let streams = Streams()
         _ = try run(Self.one, ticks: true, to: streams) {
             $0.level = .warn
@@ -173,7 +173,7 @@ struct Aria2ReportTests {
                 """)
     }
 
-    @Test func failuresAreToldAsAria2Does() throws {
+    @Test func failuresAreReportedAsByAria2() throws {
         let streams = Streams()
         let code = try run(
             [
@@ -217,7 +217,7 @@ struct Aria2ReportTests {
         #expect(!(streams.output + streams.log).contains("secret"))
     }
 
-    @Test func aSignalLeavesAPart() throws {
+    @Test func signalLeavesAPart() throws {
         let streams = Streams()
         var report = try report(2, to: streams) { $0.results = .full }
         report.start(now: Self.now)
@@ -239,7 +239,7 @@ struct Aria2ReportTests {
         #expect(!streams.output.contains("ERROR"))
     }
 
-    @Test func quietMeansNothingButTheLog() throws {
+    @Test func quietWritesOnlyTheLog() throws {
         let streams = Streams()
         let code = try run(
             [(0, .begun(url: Self.url)), (0, Self.failed(.transfer(.status(404), attempts: 1)))],
@@ -255,7 +255,7 @@ struct Aria2ReportTests {
         #expect(streams.log.split(separator: "\n").count == 3)
     }
 
-    @Test func aFileThatIsThereIsToldOf() throws {
+    @Test func existingFileIsReported() throws {
         let streams = Streams()
         _ = try run(
             [
@@ -268,7 +268,7 @@ struct Aria2ReportTests {
                     + "\(Self.time) [NOTICE] Download complete: /d/f.iso\n"))
     }
 
-    @Test func anotherNameIsToldOf() throws {
+    @Test func otherNameIsReported() throws {
         let streams = Streams()
         let probed = BatchEvent.Kind.event(
             .probed(
@@ -294,7 +294,7 @@ struct Aria2ReportTests {
             ))
     }
 
-    @Test func aDigestThatWasAskedForIsToldOf() throws {
+    @Test func requestedDigestIsReported() throws {
         let line = "Verification finished successfully. file=/d/f.iso\n"
         let streams = Streams()
         let kinds =
@@ -307,7 +307,7 @@ struct Aria2ReportTests {
         #expect(streams.output.contains(" [INFO] \(line)"))
     }
 
-    @Test func noticesHaveTheirLevels() throws {
+    @Test func noticesHaveLevels() throws {
         let streams = Streams()
         let kinds: [(Int, BatchEvent.Kind)] = [
             (0, .begun(url: Self.url)),
@@ -321,7 +321,7 @@ struct Aria2ReportTests {
             streams.log.contains(" [INFO] [segget:0] GID#aaaaa00123456789 - the server ignored"))
     }
 
-    @Test func whatWasRefusedBeforeCounts() throws {
+    @Test func earlierRefusalsCount() throws {
         let streams = Streams()
         var report = try report(3, to: streams)
         report.conclude(0, .finished, "/d/f.iso", now: Self.now)
@@ -339,7 +339,7 @@ struct Aria2ReportTests {
             ))
     }
 
-    @Test func aLogThatCannotBeOpenedIsAnError() throws {
+    @Test func unopenableLogIsAnError() throws {
         var console = Aria2Console()
         console.log = "/dev/null/log"
         do throws(Aria2LogError) {

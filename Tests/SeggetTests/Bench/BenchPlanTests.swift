@@ -13,7 +13,7 @@ struct BenchPlanTests {
     }
 
     @Test(arguments: [(1, 1), (3, 2), (6, 7), (5, 5)])
-    func everyRoundHasEachOnceAndAnotherBegins(count: Int, rounds: Int) {
+    func everyRoundHasEachSubjectOnceInRotation(count: Int, rounds: Int) {
         let plan = plan(count, rounds: rounds)
         #expect(plan.turns.count == plan.count)
         for round in 1...rounds {
@@ -33,7 +33,7 @@ struct BenchPlanTests {
         #expect(plan.bytesAtMost(size: 1000) == Int64(plan.count) * 1000)
     }
 
-    @Test func whatItCostsIsSaid() {
+    @Test func costIsShown() {
         let lines = plan(2, rounds: 3).announcement(url: "`u`", size: 100 << 20, sink: "to x")
         let text = lines.joined(separator: "\n")
         for part in [
@@ -55,7 +55,7 @@ struct BenchPlanTests {
         #expect(BenchSubject.Connections.list(text) == list)
     }
 
-    @Test func theDefaultListIsOne() throws {
+    @Test func defaultListIsValid() throws {
         let list = try #require(BenchSubject.Connections.list(BenchSubject.Connections.defaultList))
         #expect(list == [1, 2, 4, 8, 16].map { .fixed($0) } + [.auto])
     }
@@ -66,13 +66,13 @@ struct BenchPlanTests {
             (.aria2c, [.fixed(32), .fixed(4)], 4), (.curl, [.fixed(8)], 1),
             (.wget2, [.fixed(1), .fixed(8)], 1),
         ] as [(BenchClient, [BenchSubject.Connections], Int)])
-    func othersUseTheMostThatBothCan(
+    func peersUseTheLargestCommonNumber(
         client: BenchClient, list: [BenchSubject.Connections], number: Int
     ) {
         #expect(BenchPlan.peer(client, beside: list).connections == .fixed(number))
     }
 
-    @Test func oneStreamIsMeasuredOnce() {
+    @Test func singleStreamIsMeasuredOnce() {
         let subjects =
             plan(4, rounds: 1).subjects + [BenchSubject(client: .curl, connections: .fixed(1))]
         #expect(BenchPlan.oneStream(subjects).map(\.name) == ["segget -x 1", "curl"])
@@ -82,7 +82,7 @@ struct BenchPlanTests {
         try #require(try Segget.parseAsRoot(["bench"] + arguments) as? BenchCommand)
     }
 
-    @Test func optionsMakeThePlan() throws {
+    @Test func optionsDetermineTheSchedule() throws {
         let command = try bench([
             "http://h/f", "-x", "2,auto", "--rounds", "5", "--max-time", "50", "--max-bytes", "1G",
             "--warm-up", "0", "--against", "curl,aria2c,curl",
@@ -128,7 +128,7 @@ struct BenchPlanTests {
         #expect(!message.contains("secret"))
     }
 
-    @Test func whatDownloadsAreSetToIsNotTaken() throws {
+    @Test func downloadSettingsAreIgnored() throws {
         let file = "connections = 3\nmax-time = 5\noverwrite\nretries = 2\nquiet"
         let lines = try ConfigurationFile.lines(of: file, home: nil)
         let settings = try Settings(

@@ -8,7 +8,7 @@ struct BenchRenderingTests {
     private static let summary = BenchSummaryTests.summary
 
     @Test(arguments: [true, false], [20, 60, 80, 500])
-    func tableAndPlotsFitTheirWidth(unicode: Bool, width: Int) {
+    func tableAndPlotsFitTheWidth(unicode: Bool, width: Int) {
         let text = BenchText(Self.summary, unicode: unicode, width: width)
         let lines = text.lines
         let plots = lines.filter { line in
@@ -21,7 +21,7 @@ struct BenchRenderingTests {
         #expect(lines.contains { $0.hasPrefix("segget -x 16 : curl = 5.00 times the rate") })
     }
 
-    @Test func nothingMeasuredIsATableOnly() {
+    @Test func emptyMeasurementIsOnlyATable() {
         let failed = BenchSummaryTests.measurement(
             [], end: .failed(kind: "k", message: "m", status: .unavailable))
         let summary = BenchSummary([failed], subjects: [BenchSummaryTests.one])
@@ -67,7 +67,7 @@ struct BenchRenderingTests {
         #expect(lines[2].hasPrefix("2,segget,auto,failed,0,0.000,,,1.000,,"))
     }
 
-    @Test func thePageStandsByItself() {
+    @Test func pageNeedsNoOtherFile() {
         let page = BenchHTML(
             facts: [("URL", "http://h/<script>alert('x')</script>&\"\u{1b}[2J")],
             summary: Self.summary,
@@ -88,7 +88,7 @@ struct BenchRenderingTests {
     }
 
     @Test(arguments: [BenchClient.aria2c, .axel, .curl, .wget2])
-    func othersGetTheURLUnseen(client: BenchClient) {
+    func peersGetTheURLHidden(client: BenchClient) {
         let url = "https://me:hush@h/f?token=hush\\\"x"
         let request = BenchPeer.Request(url: url, caCertificate: nil, isInsecure: false)
         guard BenchPeer.obstacle(client, request) == nil else {
@@ -109,7 +109,7 @@ struct BenchRenderingTests {
         }
     }
 
-    @Test func axelTakesPlainURLsOnly() {
+    @Test func axelTakesOnlyPlainURLs() {
         func obstacle(_ url: String, _ trust: String? = nil) -> String? {
             BenchPeer.obstacle(
                 .axel, .init(url: url, caCertificate: trust, isInsecure: false))
@@ -121,7 +121,7 @@ struct BenchRenderingTests {
         #expect(obstacle("http://h/f", "ca.pem") != nil)
     }
 
-    @Test func programsAreLookedForInThePath() {
+    @Test func programsAreFoundInPATH() {
         #expect(BenchPeer.find(.curl, in: "relative:/nonexistent") == nil)
         #expect(BenchPeer.find(.curl, in: "/nonexistent:/usr/bin") == "/usr/bin/curl")
     }

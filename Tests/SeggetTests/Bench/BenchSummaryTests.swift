@@ -26,7 +26,7 @@ struct BenchSummaryTests {
         return measurement([(0, 0), (0.9, 200)] + samples, of: subject, round: round)
     }
 
-    @Test func theWarmUpDoesNotCount() throws {
+    @Test func warmUpIsExcluded() throws {
         // A second at 1 MB/s, then three at 10 MB/s.
         let slowStart: [(Double, Int64)] = [
             (0, 0), (1, 5000), (2, 1_005_000), (3, 11_005_000), (4, 21_005_000), (5, 31_005_000),
@@ -41,7 +41,7 @@ struct BenchSummaryTests {
         #expect(Self.measurement(slowStart).firstByte == 1)
     }
 
-    @Test func whatComesBehindTheFileDoesNotCount() throws {
+    @Test func timeAfterTheFileIsExcluded() throws {
         // The file is there after 5 s; then the disk takes 5 s, and a few lines are written.
         let samples: [(Double, Int64)] = [
             (0, 0), (1, 5000), (5, 40_005_000), (9, 40_005_300), (10, 40_005_900),
@@ -56,7 +56,7 @@ struct BenchSummaryTests {
         arguments: [
             [], [(0, 0)], [(0, 0), (1, 4000)],
         ] as [[(Double, Int64)]])
-    func whatIsTooLittleHasNoRate(samples: [(Double, Int64)]) {
+    func tooFewBytesHaveNoRate(samples: [(Double, Int64)]) {
         let measurement = Self.measurement(samples)
         #expect(measurement.rate == nil)
         #expect(!measurement.isGood && measurement.isShort)
@@ -64,7 +64,7 @@ struct BenchSummaryTests {
     }
 
     @Test(arguments: [[(1, 50_000)], [(0, 0), (1, 50_000)]] as [[(Double, Int64)]])
-    func whatComesBetweenTwoSamplesIsARoughMeasurement(samples: [(Double, Int64)]) {
+    func fewSamplesAreARoughMeasurement(samples: [(Double, Int64)]) {
         let measurement = Self.measurement(samples)
         #expect(measurement.rate == 50_000)
         #expect(measurement.isGood && measurement.isShort)
@@ -109,7 +109,7 @@ struct BenchSummaryTests {
         #expect(Self.summary.notes.isEmpty)
     }
 
-    @Test func ratiosAreToTheSameNumberAndToTheBest() {
+    @Test func ratiosCompareSameNumberAndBest() {
         let ratios = Self.summary.ratios
         #expect(ratios.map(\.segget) == [Self.one, Self.many])
         #expect(ratios.allSatisfy { $0.peer == Self.curl })
@@ -119,7 +119,7 @@ struct BenchSummaryTests {
         #expect(abs((ratios.last?.cpu ?? 0) - 0.2) < 0.01)
     }
 
-    @Test func whatWentWrongIsNoted() {
+    @Test func failuresAreNoted() {
         var single = Self.steady(Self.many, rate: 10)
         single.isOneStream = true
         let short = Self.measurement([(0, 0), (0.1, 9000), (0.2, 900_000)])

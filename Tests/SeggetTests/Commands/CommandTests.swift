@@ -17,17 +17,17 @@ struct CommandTests {
         arguments: [
             ("1048576", 1 << 20), ("256K", 256 << 10), ("64m", 64 << 20), ("2G", 2 << 30),
         ] as [(String, Int64)])
-    func standardOutputHasAWindow(text: String, bytes: Int64) throws {
+    func standardOutputUsesAWindow(text: String, bytes: Int64) throws {
         let command = try get(["http://h/f", "-o", "-", "--window", text])
         #expect(command.destination == .descriptor(1))
         #expect(command.options.stream.window == bytes)
     }
 
-    @Test func aDashInAFolderIsAFile() throws {
+    @Test func dashInAFolderIsAFile() throws {
         #expect(try get(["http://h/f", "-o", "./-"]).destination == .file("./-"))
     }
 
-    @Test func aURLAloneMeansGet() throws {
+    @Test func urlAloneMeansGet() throws {
         let command = try get(["http://h/f"])
         #expect(command.urls == ["http://h/f"])
         #expect(!command.isBatch)
@@ -36,7 +36,7 @@ struct CommandTests {
         #expect(command.options.resume && !command.options.overwrite)
     }
 
-    @Test func resumingUnverifiedIsAskedFor() throws {
+    @Test func resumeUnverifiedReachesTheLibrary() throws {
         #expect(try !get(["http://h/f"]).options.resumeUnverified)
         #expect(try get(["http://h/f", "--resume-unverified"]).options.resumeUnverified)
         #expect(throws: (any Error).self) {
@@ -97,7 +97,7 @@ struct CommandTests {
         )
     }
 
-    @Test func severalURLsMakeABatch() throws {
+    @Test func severalURLsAreABatch() throws {
         let command = try get(["http://h/a", "http://h/b", "-x3", "-j12", "--fail-fast"])
         #expect(command.urls == ["http://h/a", "http://h/b"])
         #expect(command.isBatch)
@@ -159,7 +159,7 @@ struct CommandTests {
             (["--progress", "bar"], .bar), (["--progress", "none"], .none),
             (["--quiet", "--progress", "bar"], .none),
         ] as [([String], ProgressView.Style)])
-    func progressGoesByOptionsAndTerminal(options: [String], style: ProgressView.Style) throws {
+    func progressDependsOnOptionsAndTerminal(options: [String], style: ProgressView.Style) throws {
         let terminal = Terminal(isTerminal: false) { _ in nil }
         let settings = try get(["http://h"] + options).reportSettings(terminal: terminal)
         #expect(settings.style == style)

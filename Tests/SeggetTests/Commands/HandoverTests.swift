@@ -29,7 +29,7 @@ struct HandoverTests {
             (["---completion", "get", "--", "1"], .managerIfThere),
             (["--experimental-dump-help"], .managerIfThere),
         ] as [([String], Handover.Reader)])
-    func isFor(arguments: [String], reader: Handover.Reader) {
+    func isForTheManager(arguments: [String], reader: Handover.Reader) {
         #expect(Handover.reader(of: arguments, program: .segget) == reader)
     }
 
@@ -40,7 +40,7 @@ struct HandoverTests {
             (["--enqueue", "--queue", "q", "u"], ["--queue", "q", "u"]),
             (["get", "--enqueue", "--", "--enqueue"], ["--", "--enqueue"]),
         ])
-    func getWithAQueueIsAdd(typed: [String], rest: [String]) {
+    func getWithEnqueueIsAdd(typed: [String], rest: [String]) {
         #expect(Handover.queued(typed) == ["add", "--attach"] + rest)
     }
 
@@ -50,21 +50,21 @@ struct HandoverTests {
             ("/work/.build/debug/segget", ["/work/.build/debug", "/work/.build/libexec/segget"]),
             ("/segget", ["", "/libexec/segget"]),
         ])
-    func isLookedForBesideTheProgramAndWhereItIsInstalled(own: String, folders: [String]) {
+    func managerIsFoundBesideTheProgramOrInstalled(own: String, folders: [String]) {
         let places = Handover.places(Array(own.utf8)).map {
             String(decoding: $0.path, as: UTF8.self)
         }
         #expect(places == folders.map { $0 + "/segget-manager" })
     }
 
-    @Test func noCommandHasTwoMeanings() {
+    @Test func commandsAreUnique() {
         for command in QueueCommandName.allCases {
             #expect(Program.segget.tree.command(of: [command.rawValue]) == nil)
             #expect(HelpText.topic(in: ["help", command.rawValue], of: .segget)?.isText != true)
         }
     }
 
-    @Test func everyCommandSaysInALineWhatItDoes() {
+    @Test func everyCommandHasAOneLineAbstract() {
         for command in QueueCommandName.allCases {
             #expect(command.abstract.last == "." && command.abstract.count <= 50)
         }

@@ -8,7 +8,7 @@ import Testing
 struct HelpTests {
     private static let tree = Program.segget.tree
 
-    @Test func everyGroupFitsAScreen() throws {
+    @Test func everyGroupFitsTheScreen() throws {
         for command in Self.tree.commands {
             let sections = HelpText.sections(of: command, in: .segget)
             for topic in HelpText.topics(of: command) {
@@ -39,7 +39,7 @@ struct HelpTests {
         }
     }
 
-    @Test func theOverviewShowsTenOptionsOfGetWithAnExample() throws {
+    @Test func overviewShowsTenOptionsAndAnExample() throws {
         let get = try #require(Self.tree.commands.first)
         let text = HelpText.overview(.segget)
         #expect(HelpText.common.count == 10)
@@ -52,7 +52,7 @@ struct HelpTests {
         #expect(text.contains("EXAMPLE:\n  segget https://"))
     }
 
-    @Test func ownOptionsAreInFrontOfCommonOnes() {
+    @Test func ownOptionsPrecedeCommonOnes() {
         let help = """
             OVERVIEW: X.
 
@@ -96,7 +96,7 @@ struct HelpTests {
         ["help", "get"], ["help", "probe"], ["get", "--help"], ["http://h/", "--help"],
         ["help", "--help"], [], ["--version"], ["http://h/"],
     ])
-    func isLeftToTheParser(arguments: [String]) {
+    func helpFlagIsLeftToTheParser(arguments: [String]) {
         #expect(HelpText.topic(in: arguments, of: .segget) == nil)
     }
 
@@ -126,7 +126,7 @@ struct HelpTests {
         ("connections", "conections"), ("connections", "connection"), ("quiet", "quite"),
         ("checksum", "cheksum"), ("no-resume", "noresume"),
     ])
-    func nearMissesAreRecognised(name: String, typed: String) throws {
+    func typosAreRecognised(name: String, typed: String) throws {
         let names = Self.tree.allNames
         #expect(CommandTree.nearest(to: typed, among: names) == name)
     }
@@ -157,7 +157,7 @@ struct HelpTests {
         (["--netrc-path=x"], "--netrc-path", "`--netrc-file`"),
         (["--password=hush"], "--password", "--password-fd"),
     ])
-    func otherProgramsOptionsAreTranslated(
+    func foreignOptionsAreTranslated(
         arguments: [String], option: String, text: String
     ) throws {
         let command = try #require(Self.tree.commands.first)
@@ -171,12 +171,12 @@ struct HelpTests {
         ["-x8"], ["--header=X: y"], ["--", "--wibble"], ["-"], ["-c", "-L"], ["-qLo-"], ["-Lofsk"],
         ["--retries", "-1"],
     ])
-    func ownOptionsNeedNoHint(arguments: [String]) throws {
+    func ownOptionsHaveNoHint(arguments: [String]) throws {
         let command = try #require(Self.tree.commands.first)
         #expect(ForeignOptions.hint(for: arguments, in: command) == nil)
     }
 
-    @Test func theTableNamesOnlyWhatThereIs() {
+    @Test func tableNamesOnlyExistingOptions() {
         let known = Self.tree.allNames
         for option in ForeignOptions.table.keys {
             let text = ForeignOptions.text(for: option) ?? ""
@@ -212,14 +212,14 @@ struct QueueHelpTests {
     }
     private static let program = Program(Root.self)
 
-    @Test func theOverviewNamesThem() {
+    @Test func overviewNamesQueueCommands() {
         let text = HelpText.overview(Self.program)
         #expect(text.contains("\nQUEUE:\n  list, settings\n  segget help queue "))
         #expect(text.contains("  get (default) ") && !text.contains("\n  list  "))
         #expect(!HelpText.overview(.segget).contains("QUEUE"))
     }
 
-    @Test func aTopicSaysWhatEachDoes() {
+    @Test func topicDescribesEachCommand() {
         let text = "QUEUE:\n  list                        \(QueueCommandName.list.abstract)\n"
         guard
             case .text(let found)? = HelpText.topic(in: ["help", "queue"], of: Self.program)
@@ -240,7 +240,7 @@ struct QueueHelpTests {
     }
 
     /// What is set for downloads changes nothing in the queue.
-    @Test func whatDownloadsAreSetToIsNotSetForTheQueue() throws {
+    @Test func downloadSettingsDoNotApplyToTheQueue() throws {
         let text = "limit-rate = 2M\ntag = a\nqueue = q"
         let lines = try ConfigurationFile.lines(of: text, home: nil)
         let file = ConfigurationFile(path: "conf", lines: lines)

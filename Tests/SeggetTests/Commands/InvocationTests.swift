@@ -18,7 +18,7 @@ struct InvocationTests {
             (["--wibble", "verify"], ["--wibble", "verify"]),
             (["--", "verify"], ["--", "verify"]), (["verify", "f"], ["verify", "f"]), ([], []),
         ] as [([String], [String])])
-    func theCommandComesFirst(typed: [String], meant: [String]) {
+    func commandComesFirst(typed: [String], meant: [String]) {
         #expect(Invocation.commandFirst(typed, of: .segget) == meant)
     }
 }

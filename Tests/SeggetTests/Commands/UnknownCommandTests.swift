@@ -13,7 +13,7 @@ struct UnknownCommandTests {
         ("veriffy", "verify"), ("rm", "remove"), ("addd", "add"), ("hepl", "help"),
         ("unpause", "resume"), ("localhost", ""), ("my-host", ""), ("käse", ""),
     ])
-    func namesTheNearestCommandAndTheURL(word: String, command: String) throws {
+    func suggestsTheNearestCommandAndTheURL(word: String, command: String) throws {
         let unknown = try #require(Self.judge(word))
         #expect(unknown.message == "there is no command `\(word)`")
         #expect(unknown.hint.contains("`http://\(word)/`"), "\(unknown.hint)")
@@ -23,7 +23,7 @@ struct UnknownCommandTests {
     }
 
     @Test(arguments: ["a?token=hush", "hush@host", "hush word", "-"])
-    func doesNotRepeatWhatMayBeSecret(word: String) throws {
+    func doesNotRepeatPossibleSecrets(word: String) throws {
         let unknown = try #require(Self.judge(word))
         #expect(!(unknown.message + unknown.hint).contains("hush"))
     }
@@ -32,9 +32,9 @@ struct UnknownCommandTests {
         "", "-q", "--wibble", "host.example", "localhost:8080", "host/file", "http://h/", "//",
         "[::1]", "/path", "magnet:?xt=1",
     ])
-    func leavesWhatMayBeAURL(word: String) { #expect(Self.judge(word) == nil) }
+    func acceptsPossibleURLs(word: String) { #expect(Self.judge(word) == nil) }
 
-    @Test func foreignNamesLeadToCommandsThatExist() {
+    @Test func foreignNamesSuggestExistingCommands() {
         let names = Set(Program.segget.commandNames)
         for name in UnknownCommand.foreign.values { #expect(names.contains(name), "\(name)") }
         for name in UnknownCommand.foreign.keys { #expect(!names.contains(name), "\(name)") }

@@ -6,7 +6,7 @@ import Testing
 
 struct VersionTextTests {
     /// Programs take the version from the first line, as from curl's.
-    @Test func hasWhatCurlSays() {
+    @Test func versionHasCurlsFeatures() {
         let lines = VersionText.full.split(separator: "\n").map(String.init)
         #expect(lines[0].hasPrefix("segget \(seggetVersion) ("))
         #expect(lines[0].contains(") libcurl/"))
@@ -16,7 +16,7 @@ struct VersionTextTests {
     }
 
     /// The parser finds it by what it prints itself.
-    @Test func theParsersVersionIsTheFirstTwoWords() {
+    @Test func parserVersionIsTheFirstTwoWords() {
         #expect(Segget.configuration.version == "segget \(seggetVersion)")
         #expect(VersionText.full.hasPrefix("\(Segget.configuration.version) "))
     }

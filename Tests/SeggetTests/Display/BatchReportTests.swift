@@ -53,7 +53,7 @@ struct BatchReportTests {
         return report.finish(signal: signal)
     }
 
-    @Test func theWorstFailureDecidesTheCode() {
+    @Test func worstFailureDeterminesTheCode() {
         let checksum = failed(
             .assembly(
                 .digestMismatch(expected: Digest(crc32: 1), actual: Digest(crc32: 2), part: "p")))
@@ -71,7 +71,7 @@ struct BatchReportTests {
             SeggetReports.ExitStatus.worstFirst.count == SeggetReports.ExitStatus.allCases.count)
     }
 
-    @Test func aSignalDecidesTheCodeOfWhatItStopped() {
+    @Test func signalDeterminesTheCodeOfStoppedFiles() {
         let network = failed(.transfer(.status(503), attempts: 1))
         let signal = SIGTERM
         #expect(run([network, failed(.cancelled)], of: 2, signal: signal) == .terminated)
@@ -81,7 +81,7 @@ struct BatchReportTests {
         #expect(run([network], of: 1, signal: signal) == .unavailable)
     }
 
-    @Test func theSummaryCountsAndNamesWhatFailed() {
+    @Test func summaryNamesFailedFiles() {
         let streams = Streams()
         let results = [Self.done, failed(.refused(status: 403)), failed(.cancelled)]
         _ = run(results, of: 5, signal: SIGINT, to: streams)
@@ -100,7 +100,7 @@ struct BatchReportTests {
         #expect(lines.contains { $0.hasPrefix("note: `file.iso`: the server ignored") })
     }
 
-    @Test func quietMeansErrorsOnly() {
+    @Test func quietPrintsOnlyErrors() {
         let streams = Streams()
         let results = [Self.done, failed(.refused(status: 403))]
         _ = run(results, of: 2, detail: .errors, to: streams)
@@ -111,7 +111,7 @@ struct BatchReportTests {
         #expect(silent.errors.isEmpty)
     }
 
-    @Test func jsonTellsTheFile() {
+    @Test func jsonHasTheFileNumber() {
         let streams = Streams()
         _ = run([Self.done, failed(.cancelled)], of: 2, to: streams)
         let found = streams.json.map { line in

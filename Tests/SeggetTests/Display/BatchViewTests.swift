@@ -16,7 +16,7 @@ struct BatchLinesTests {
         return lines
     }
 
-    @Test func nothingIsWiderOrHigherThanTheTerminal() {
+    @Test func blockFitsTheTerminal() {
         var random = SystemRandomNumberGenerator()
         let names = [
             "", "a", "file.iso", String(repeating: "x", count: 300), "文字列文字列文字列文字列.iso",
@@ -47,7 +47,7 @@ struct BatchLinesTests {
         }
     }
 
-    @Test func asManyFilesAsFitStandAboveTheTotal() {
+    @Test func fittingFilesAreAboveTheTotal() {
         let block = lines((0..<8).map { "file\($0).iso" }).block(columns: 60, rows: 4)
         #expect(
             block == [
@@ -62,12 +62,12 @@ struct BatchLinesTests {
         (3, ""), (4, "3/12"), (12, "3/12 files"), (22, "3/12 files, 64.0 MiB/s"),
         (60, "3/12 files, 64.0 MiB/s, 512 MiB, 2 running"),
     ])
-    func theTotalSaysWhatFits(columns: Int, text: String) {
+    func totalIsShortenedToFit(columns: Int, text: String) {
         let block = lines(["a", "b"]).block(columns: columns, rows: 9)
         #expect(block.last == text)
     }
 
-    @Test func theNameStaysWhenItGetsNarrow() {
+    @Test func nameStaysInNarrowTerminals() {
         let block = lines(["averylongname.iso"]).block(columns: 19, rows: 9)
         #expect(block.first == "averylo…   50%")
         let ascii = lines(["averylongname.iso"], unicode: false).block(columns: 19, rows: 9)
@@ -76,7 +76,7 @@ struct BatchLinesTests {
         #expect(lines(["averylongname.iso"]).block(columns: 4, rows: 9).first == " 50%")
     }
 
-    @Test func theTimeToGoIsToldWhenAllHaveBegun() {
+    @Test func timeLeftIsShownAfterAllHaveStarted() {
         #expect(!lines(["a", "b"]).plain.contains("ETA"))
         #expect(lines(["a", "b"], count: 5).plain.hasSuffix("2 running, ETA 16 s"))
     }
@@ -97,7 +97,7 @@ struct BatchViewTests {
             size: { (screen.columns, screen.rows) }, write: { screen.written.append($0) })
     }
 
-    @Test func theBlockIsRedrawnAtMostTenTimesASecond() {
+    @Test func blockIsRedrawnAtMostTenTimesASecond() {
         let screen = Screen()
         let view = view(.bar, on: screen)
         for millisecond in 0..<1000 {
@@ -109,7 +109,7 @@ struct BatchViewTests {
         #expect((9...10).contains(screen.written.count))
     }
 
-    @Test func theCursorGoesBackToTheFirstCharacter() {
+    @Test func cursorReturnsToTheFirstCharacter() {
         let screen = Screen()
         let view = view(.bar, on: screen)
         view.begin(0, name: "a", now: 0)
@@ -122,7 +122,7 @@ struct BatchViewTests {
         #expect(screen.written.last?.hasSuffix("2 running\u{1b}[J\u{1b}[?7h\r") == true)
     }
 
-    @Test func messagesGoAboveTheBlockInOneWrite() {
+    @Test func messagesAreAboveTheBlockInOneWrite() {
         let screen = Screen()
         let view = view(.bar, on: screen)
         view.print(Message(.note, "one"))
@@ -137,7 +137,7 @@ struct BatchViewTests {
         #expect(screen.written.last == "note: three\n")
     }
 
-    @Test func plainIsOneLineForAllEveryFiveSeconds() {
+    @Test func plainProgressIsOneLineEveryFiveSeconds() {
         let screen = Screen()
         let view = view(.plain, on: screen)
         for tenth in 0...124 {
@@ -150,7 +150,7 @@ struct BatchViewTests {
         #expect(screen.written.allSatisfy { $0.hasPrefix("0/2 files, ") })
     }
 
-    @Test func noProgressMeansNone() {
+    @Test func noProgressPrintsNothing() {
         let screen = Screen()
         let view = view(.none, on: screen)
         view.show(0, Examples.progress(), name: "f", now: 60)

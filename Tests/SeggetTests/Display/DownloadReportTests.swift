@@ -45,7 +45,7 @@ struct DownloadReportTests {
                 resumedBytes: resumed, connections: 8, transfer: transfer, identity: identity))
     }
 
-    @Test func theSummarySaysWhatIsProven() {
+    @Test func summaryNamesTheProof() {
         let streams = Streams()
         var report = report(to: streams)
         let digest = Digest(crc32: 0x1a2b_3c4d)
@@ -56,7 +56,7 @@ struct DownloadReportTests {
                 + "verified crc32:1a2b3c4d\n")
     }
 
-    @Test func withoutADigestOnlyTheSizeIsProven() {
+    @Test func withoutDigestOnlyTheSizeIsVerified() {
         let streams = Streams()
         var report = report(to: streams)
         _ = report.finish(.success(file()), signal: nil)
@@ -64,7 +64,7 @@ struct DownloadReportTests {
         #expect(streams.errors.contains("(CRC-32 1a2b3c4d)"))
     }
 
-    @Test func withoutASizeNothingIsProven() {
+    @Test func withoutSizeNothingIsVerified() {
         let streams = Streams()
         var report = report(to: streams)
         report.handle(start(transfer: .oneStreamUnknownSize, identity: "none"))
@@ -79,7 +79,7 @@ struct DownloadReportTests {
         (.normal, [true, false, true]),
         (.all, [true, true, true]),
     ])
-    func detailDecidesWhichMessagesAreShown(
+    func verbosityDeterminesTheMessages(
         detail: DownloadReport.Settings.Detail, shown: [Bool]
     ) {
         let streams = Streams()
@@ -96,7 +96,7 @@ struct DownloadReportTests {
         #expect(streams.errors.contains("resuming: 1.00 MiB of 1.00 GiB") == shown[0])
     }
 
-    @Test func jsonHasEveryEventOnItsLine() {
+    @Test func jsonHasOneEventPerLine() {
         let streams = Streams()
         var report = report(to: streams, json: .current)
         report.handle(start())
@@ -117,7 +117,7 @@ struct DownloadReportTests {
             streams.json.allSatisfy { $0.hasSuffix("}\n") && $0.filter(\.isNewline).count == 1 })
     }
 
-    @Test func jsonEndsWhenItsReaderIsGone() {
+    @Test func jsonEndsWhenTheReaderCloses() {
         let streams = Streams()
         streams.takesJSON = false
         var report = report(to: streams, json: .current)
@@ -126,7 +126,7 @@ struct DownloadReportTests {
         #expect(streams.json.count == 1)
     }
 
-    @Test func withoutJSONNothingGoesToStandardOutput() {
+    @Test func withoutJSONStandardOutputIsEmpty() {
         let streams = Streams()
         var report = report(to: streams)
         report.handle(start())

@@ -101,7 +101,7 @@ struct JSONTests {
         return try String(contentsOfFile: "/\(root)/docs/json.md", encoding: .utf8)
     }
 
-    @Test func thePageShowsExactlyWhatIsWritten() throws {
+    @Test func pageShowsExactlyTheOutput() throws {
         let version = #""version":"\#(seggetVersion)""#
         let shown = try page().split(separator: "\n").filter { $0.hasPrefix("{") }.map {
             String($0).replacing(#/"version":"[0-9.]+"/#, with: version)
@@ -109,7 +109,7 @@ struct JSONTests {
         #expect(shown == Self.examples)
     }
 
-    @Test func thePageDescribesEveryKey() throws {
+    @Test func pageDescribesEveryKey() throws {
         let page = try page()
         #expect(Self.examples.count == 24)
         for example in Self.examples {
@@ -118,7 +118,7 @@ struct JSONTests {
         }
     }
 
-    @Test func thePageListsEveryName() throws {
+    @Test func pageListsEveryName() throws {
         let page = try page()
         let kinds = Examples.reasons.map { reason in
             let diagnostic = Diagnostic(Examples.error(reason))
@@ -143,14 +143,14 @@ struct JSONTests {
         }
     }
 
-    @Test func hostileTextSurvivesInOneSafeLine() throws {
+    @Test func hostileTextIsOneSafeLine() throws {
         let line = try #require(JSONText.line(["key": Examples.hostile]))
         #expect(!line.unicodeScalars.contains(where: PrintableText.isUnsafe))
         let decoded = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
         #expect(decoded == ["key": Examples.hostile])
     }
 
-    @Test func numbersOutOfRangeAreStillJSON() throws {
+    @Test func numbersOutOfRangeAreValidJSON() throws {
         let progress = Examples.progress(speed: .infinity)
         #expect(JSONText.line(JSONEvents.Progress(progress)) != nil)
         #expect(JSONText.line(JSONEvents.Progress(Examples.progress(speed: 1e-300))) != nil)

@@ -12,7 +12,7 @@ struct ProgressLineTests {
         ProgressLine(progress: progress, name: name, unicode: unicode).text(width: width)
     }
 
-    @Test func noLineIsWiderThanAsked() {
+    @Test func lineFitsTheWidth() {
         var random = SystemRandomNumberGenerator()
         let names = ["", "a", "file.iso", String(repeating: "x", count: 300), "文字列文字列.iso"]
         for _ in 0..<100 {
@@ -45,13 +45,13 @@ struct ProgressLineTests {
             "file.iso   50%   128 MiB/s   512 MiB of 1.00 GiB  ETA    4 s   8 conn  [███▅▆▅   ]"
         ),
     ])
-    func partsGoOneByOneAsItGetsNarrower(width: Int, text: String) {
+    func narrowLineDropsParts(width: Int, text: String) {
         let shown = line(Examples.progress(), width: width)
         #expect(shown == text)
     }
 
     /// Several files with a limit would be nameless otherwise, on a terminal of 80 columns.
-    @Test func theLimitGoesBeforeTheName() {
+    @Test func limitIsDroppedBeforeTheName() {
         var progress = Examples.progress()
         progress.limit = 10_485_760
         #expect(line(progress, width: 82) == line(Examples.progress(), width: 82))
@@ -65,13 +65,13 @@ struct ProgressLineTests {
         #expect(ProgressMap.draw(map, columns: 9, unicode: true) == " ▁▂▃▄▅▆▇█")
     }
 
-    @Test func withoutASizeThereIsNoPercentageTimeOrMap() {
+    @Test func unknownSizeHasNoPercentageTimeOrMap() {
         let progress = Examples.progress(done: 3 << 20, size: nil, map: [])
         #expect(line(progress, width: 10) == "3.00 MiB")
         #expect(line(progress, width: 60) == "file.iso  3.00 MiB   128 MiB/s   8 conn")
     }
 
-    @Test func aStalledDownloadHasNoSpeedAndNoTimeToGo() {
+    @Test func stalledDownloadHasNoSpeedAndNoTimeLeft() {
         let text = line(Examples.progress(speed: 0), width: 61)
         #expect(text == " 50%       0 B/s   512 MiB of 1.00 GiB  ETA      -   8 conn")
     }
@@ -90,7 +90,7 @@ struct ProgressLineTests {
     }
 
     @Test(arguments: 1...40)
-    func mapsAreBlankAndFullOnlyWhereTheFileIs(columns: Int) {
+    func mapsAreExactWhereBlankOrFull(columns: Int) {
         for cells in 1...40 {
             var map = [UInt8](repeating: 8, count: cells)
             #expect(

@@ -18,7 +18,7 @@ struct ProgressViewTests {
             write: { screen.written.append($0) })
     }
 
-    @Test func theBarIsRedrawnAtMostTenTimesASecond() {
+    @Test func barIsRedrawnAtMostTenTimesASecond() {
         let screen = Screen()
         let view = view(.bar, on: screen)
         for millisecond in 0..<1000 {
@@ -27,7 +27,7 @@ struct ProgressViewTests {
         #expect(screen.written.count == 10)
     }
 
-    @Test func aBackgroundJobDrawsNoBarAndPrintsMessages() {
+    @Test func backgroundJobPrintsOnlyMessages() {
         let screen = Screen()
         var isInForeground = true
         let terminal = Terminal(isTerminal: true) { ["TERM": "xterm", "NO_COLOR": "1"][$0] }
@@ -47,7 +47,7 @@ struct ProgressViewTests {
         #expect(screen.written.count == 3)
     }
 
-    @Test func theBarFollowsTheWidthAtOnce() {
+    @Test func barFollowsTheWidthAtOnce() {
         let screen = Screen()
         let view = view(.bar, on: screen)
         view.show(Examples.progress(elapsed: 1), name: "f")
@@ -57,7 +57,7 @@ struct ProgressViewTests {
         #expect(screen.written.last == "\r 50%\u{1b}[J\r")
     }
 
-    @Test func theBarIsClearedBeforeAMessage() {
+    @Test func barIsClearedBeforeAMessage() {
         let screen = Screen()
         screen.columns = 11
         let view = view(.bar, on: screen)
@@ -69,7 +69,7 @@ struct ProgressViewTests {
         #expect(screen.written == ["note: one\n", bar, "\r\u{1b}[J", "note: two\n"])
     }
 
-    @Test func plainLinesComeEveryFiveSeconds() {
+    @Test func plainLinesArePrintedEveryFiveSeconds() {
         let screen = Screen()
         let view = view(.plain, on: screen)
         for tenth in 0...124 {
@@ -79,7 +79,7 @@ struct ProgressViewTests {
         #expect(screen.written.allSatisfy { $0.hasSuffix("\n") && !$0.contains("\u{1b}") })
     }
 
-    @Test func noProgressMeansNone() {
+    @Test func noProgressPrintsNothing() {
         let screen = Screen()
         view(.none, on: screen).show(Examples.progress(elapsed: 60), name: "f")
         #expect(screen.written.isEmpty)
@@ -97,7 +97,7 @@ struct ProgressViewTests {
             (["TERM": "xterm", "NO_COLOR": ""], false, true, true),
             (["TERM": "dumb"], false, false, false), ([:], false, false, false),
         ] as [([String: String], Bool, Bool, Bool)])
-    func theEnvironmentDecides(
+    func environmentDeterminesTheDisplay(
         environment: [String: String], unicode: Bool, colour: Bool, canRedraw: Bool
     ) {
         let terminal = Terminal(isTerminal: true) { environment[$0] }
@@ -106,7 +106,7 @@ struct ProgressViewTests {
         #expect(terminal.canRedraw == canRedraw)
     }
 
-    @Test func aPipeIsNoTerminal() {
+    @Test func pipeIsNotATerminal() {
         let terminal = Terminal(isTerminal: false) { ["TERM": "xterm"][$0] }
         #expect(!terminal.colour && !terminal.canRedraw)
     }

@@ -35,13 +35,13 @@ struct CatalogueTests {
         return options
     }
 
-    @Test func theCommandLineHasEachNameOfTheCatalogue() throws {
+    @Test func commandLineHasEachNameOfTheCatalogue() throws {
         let get = try #require(Self.get)
         for name in Self.typed { #expect(get.option(name) != nil, "\(name)") }
     }
 
     /// What `get` has beside the options of downloads.
-    @Test func theOtherOptionsOfGetAreNoOptionsOfDownloads() throws {
+    @Test func otherOptionsOfGetAreNotDownloadOptions() throws {
         let names = Set(try #require(Self.get).options.filter(\.isShown).flatMap(\.names))
         #expect(
             names.subtracting(Self.typed) == [
@@ -56,7 +56,7 @@ struct CatalogueTests {
     ///
     /// Not `--netrc`, which needs a file in the home folder.
     @Test(arguments: typed.filter { $0 != "netrc" })
-    func reachesTheLibrary(name: String) throws {
+    func optionReachesTheLibrary(name: String) throws {
         let (option, found) = try #require(TransferOption.typed(name))
         if case .part = found.meaning { return }
         let isFlag = try #require(Self.get?.option(name)).isFlag

@@ -12,7 +12,7 @@ struct LimitCommandOptionsTests {
             try Segget.parseAsRoot(["https://example.org/f"] + arguments) as? GetCommand)
     }
 
-    @Test func theCommandLineReachesTheLibrary() throws {
+    @Test func commandLineReachesTheLibrary() throws {
         let plain = try get([])
         #expect(plain.options.limits == LimitOptions())
         #expect(plain.limits.limitRate == nil)
@@ -45,7 +45,7 @@ struct LimitCommandOptionsTests {
         #expect(throws: (any Error).self) { try get(arguments) }
     }
 
-    @Test func theLineTellsOfTheLimit() {
+    @Test func progressLineShowsTheLimit() {
         var progress = Examples.progress()
         #expect(!ProgressLine(progress: progress, name: "f", unicode: true).plain.contains("max"))
         progress.limit = 2_097_152

@@ -37,7 +37,7 @@ struct SettingsTests {
             (["-qx", "4"], [:], "connections = many", 4),
             (["-Hx:y", "-x", "5"], [:], "connections = 2", 5),
         ] as [([String], [String: String], String, ConnectionCount)])
-    func laterPlacesCountMore(
+    func laterSourcesOverrideEarlierOnes(
         typed: [String], environment: [String: String], file: String, connections: ConnectionCount
     ) throws {
         #expect(try get(["http://h/"] + typed, environment, file: file).connections == connections)
@@ -47,7 +47,7 @@ struct SettingsTests {
     }
 
     /// Where a queue is named, `get` uses it only when that is wanted.
-    @Test func theQueuesNameAloneEnqueuesNothing() throws {
+    @Test func queueNameAloneEnqueuesNothing() throws {
         let command = try get(["http://h/"], ["SEGGET_QUEUE": "/q"], file: "queue = /p")
         #expect(!command.queueing.enqueue && command.queueing.file.queue == "/q")
         #expect(try get(["--enqueue", "http://h/"], ["SEGGET_QUEUE": "/q"]).queueing.enqueue)
@@ -68,20 +68,20 @@ struct SettingsTests {
             (["-v"], [:], "quiet", false), ([], ["SEGGET_VERBOSE": "1"], "quiet", false),
             (["-v"], ["SEGGET_QUIET": "1"], "", false),
         ] as [([String], [String: String], String, Bool)])
-    func flagsCanBeUndone(
+    func flagsCanBeNegated(
         typed: [String], environment: [String: String], file: String, isQuiet: Bool
     ) throws {
         #expect(try get(typed + ["http://h/"], environment, file: file).display.quiet == isQuiet)
     }
 
-    @Test func whatRepeatsAddsUp() throws {
+    @Test func repeatableOptionsAccumulate() throws {
         let command = try get(
             ["-H", "D: 4", "http://h/"], ["SEGGET_HEADER": "C: 3\nC: 4"],
             file: "header = A: 1\nheader = \"B:  2\"")
         #expect(command.request.header == ["A: 1", "B:  2", "C: 3", "C: 4", "D: 4"])
     }
 
-    @Test func aNameTypedEndsAFolderSetElsewhere() throws {
+    @Test func typedNameOverridesConfiguredFolder() throws {
         let file = "directory = /tmp"
         #expect(try get(["http://h/"], file: file).destination == .folder("/tmp"))
         #expect(try get(["-o", "f", "http://h/"], file: file).destination == .file("f"))
@@ -90,7 +90,7 @@ struct SettingsTests {
             try get(["http://h/"], ["SEGGET_OUTPUT": "f"], file: file).destination == .file("f"))
     }
 
-    @Test func valuesAreTakenAsTheyAre() throws {
+    @Test func valuesAreLiteral() throws {
         let command = try get(["http://h/"], file: "output = -x = \"5\" --quiet")
         #expect(command.destination == .file("-x = \"5\" --quiet"))
         #expect(!command.display.quiet)
@@ -98,7 +98,7 @@ struct SettingsTests {
         #expect(typed.arguments == ["--json", "http://h/", "--", "--quiet=false", "-q"])
     }
 
-    @Test func aCommandTakesOnlyItsOwn() throws {
+    @Test func commandTakesOnlyItsOwnOptions() throws {
         let settings = try settings(["probe", "http://h/"], file: "retries = 1\nconnections = 3")
         #expect(settings.arguments == ["probe", "--retries=1", "http://h/"])
     }
@@ -114,7 +114,7 @@ struct SettingsTests {
         ("no-config", "can only be given on the command line", ""),
         ("help", "can only be given on the command line", ""),
     ])
-    func isRefusedWithTheLine(file: String, message: String, hint: String) {
+    func errorsHaveTheLine(file: String, message: String, hint: String) {
         let error = #expect(throws: Settings.Problem.self) {
             try settings(["http://h/"], file: file)
         }
@@ -122,7 +122,7 @@ struct SettingsTests {
         #expect(hint.isEmpty || error?.hint.contains(hint) == true, "\(error?.hint ?? "")")
     }
 
-    @Test func secretsThatOthersCanReadAreTold() throws {
+    @Test func secretsReadableByOthersAreReported() throws {
         for (text, isOpen, count) in [
             ("header = A: b", true, 1), ("header = A: b", false, 0), ("quiet", true, 0),
         ] {
@@ -141,11 +141,11 @@ struct SettingsTests {
             (["XDG_CONFIG_HOME": "", "HOME": "/h"], "/h/.config/segget/config"),
             (["HOME": ""], nil), ([:], nil),
         ] as [([String: String], String?)])
-    func theFileIsWhereOthersAre(environment: [String: String], path: String?) {
+    func fileFollowsXDG(environment: [String: String], path: String?) {
         #expect(Invocation.defaultPath { environment[$0] } == path)
     }
 
-    @Test func everyOptionHasAVariable() throws {
+    @Test func everyOptionHasAnEnvironmentVariable() throws {
         let command = try #require(Self.tree.commands.first)
         for option in command.options where option.isShown {
             for name in option.names {
