@@ -13,7 +13,7 @@ extension QueueRule: Codable {
         switch (try fields.decode("pause", else: false), rate) {
         case (true, nil): self.init(while: condition, .pause)
         case (false, let rate?): self.init(while: condition, .rate(rate))
-        default: throw fields.wrong(nil, "it must have either `"pause": true` or `rate`")
+        default: throw fields.wrong(nil, "it must have `pause`, which is true, or `rate`")
         }
     }
 
