@@ -10,6 +10,8 @@ import argparse
 import contextlib
 import json
 import pathlib
+import re
+import selectors
 import shutil
 import socket
 import statistics
@@ -34,6 +36,8 @@ MANY, POLLS = 1000, 100
 TASKS = 2000
 # What memory may differ by from the tenth part of the calls to their end.
 MOST_GROWTH = 2  # MiB
+# Longest time that a short call takes beside clients that ask for all tasks, in seconds, for 99 of 100 calls.
+MOST_DELAY = 0.05
 
 
 class Caller:
@@ -289,6 +293,66 @@ def losses(segget, folder, url, pairs):
     return ratio.middle <= MOST_LOST or ratio.low <= 1
 
 
+def be_crowd(port, secret):
+    """As a process of its own: `SLOW` clients that ask for all tasks at once and read the answers."""
+    request = Caller.request("aria2.tellWaiting", "token:" + secret, 0, TASKS)
+    waiting = selectors.DefaultSelector()
+    for _ in range(SLOW):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(request)
+        waiting.register(connection, selectors.EVENT_READ, [b"", None])
+    while waiting.get_map():
+        for key, _ in waiting.select():
+            got = key.fileobj.recv(1 << 20)
+            text, length = key.data
+            if length is None:
+                text += got
+                head, end, rest = text.partition(b"\r\n\r\n")
+                if end:
+                    length = int(re.search(rb"(?i)content-length: (\d+)", head)[1]) - len(rest)
+            else:
+                length -= len(got)
+            key.data[:] = text, length
+            if not got or length == 0:
+                if length != 0:
+                    raise Failure("a client's connection ended in its answer")
+                waiting.unregister(key.fileobj)
+                key.fileobj.close()
+
+
+def crowd(segget, folder):
+    """How soon a short call is answered while `SLOW` clients ask for `TASKS` tasks; prints it, returns whether soon."""
+    port = free_port()
+    with Service(segget, folder, "--nice", "0", "--rpc", str(port)) as service:
+        secret = service.tell("serve", "--show-secret")
+        (folder / "list").write_text("".join(f"http://127.0.0.1:1/?{number}\n" for number in range(TASKS)))
+        service.tell("add", "--paused", "-i", "list")
+        settle(service.process.pid)
+        before = rss(service.process.pid)[0]
+        latencies = []
+        with Caller(port) as caller:
+            call = lambda: caller.call("aria2.getGlobalStat", "token:" + secret)  # noqa: E731
+            call()
+            began = time.monotonic()
+            process = subprocess.Popen(
+                [sys.executable, __file__, "--be-crowd", str(port), secret], preexec_fn=die_with_parent)
+            while process.poll() is None:
+                called = time.monotonic()
+                call()
+                latencies.append(time.monotonic() - called)
+                time.sleep(0.01)
+            took = time.monotonic() - began
+        if process.returncode:
+            raise Failure("the clients were not all answered")
+        most = rss(service.process.pid)[1]
+    latencies.sort()
+    print(f"{SLOW} clients ask for {TASKS} tasks at once: all answered after {took:.2f} s; a short call meanwhile "
+          f"after {statistics.median(latencies) * 1000:.1f} ms, 99 % within "
+          f"{latencies[int(len(latencies) * 0.99)] * 1000:.1f} ms, all within {latencies[-1] * 1000:.1f} ms; "
+          f"memory {before:.1f} MiB before, {most:.1f} MiB at the most")
+    return latencies[int(len(latencies) * 0.99)] <= MOST_DELAY
+
+
 def measure(options, folder):
     """Everything; returns whether all is as it is to be."""
     servers, urls, good = [], {}, []
@@ -304,6 +368,9 @@ def measure(options, folder):
             polled(options.segget, folder, urls["fast"], options.rounds)
         if "steady" in options.only:
             good.append(steady(options.segget, folder, urls["slow"], options.seconds))
+        if "crowd" in options.only:
+            (folder / "crowd").mkdir()
+            good.append(crowd(options.segget, folder / "crowd"))
         if "slow" in options.only:
             (folder / "pairs").mkdir()
             good.append(losses(options.segget, folder / "pairs", urls["fast"], options.pairs))
@@ -321,9 +388,12 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--segget", type=lambda path: str(pathlib.Path(path).resolve()),
                         default=str(ROOT / ".build/release/segget"))
-    parser.add_argument("--only", default="idle,polled,steady,slow", help="some of these (default: %(default)s)")
+    parser.add_argument("--only", default="idle,polled,steady,crowd,slow", help="some of these (default: %(default)s)")
     parser.add_argument("--be-slow", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--be-crowd", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.be_crowd:
+        return be_crowd(int(options.be_crowd[0]), options.be_crowd[1])
     if options.be_slow:
         return be_slow(int(options.be_slow[0]), options.be_slow[1])
     folder = pathlib.Path(tempfile.mkdtemp(prefix="segget-doors-", dir="/dev/shm"))

@@ -23,6 +23,45 @@ extension QueueStore {
         try forEach(condition, TaskRow.selectWithoutOptions, body)
     }
 
+    /// Reads the records that match a filter, in the queue's order, without their options.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - ids: The tasks to read; `nil` for all.
+    ///   - body: Is called with each record.
+    /// - Throws: `QueueError`.
+    package func lookInOrder(
+        at filter: TaskFilter, among ids: Set<QueueTask.ID>?, _ body: (QueueTask) -> Void
+    ) throws(QueueError) {
+        var condition = try TaskCondition(filter)
+        if let ids { condition = .joined([condition, .among(ids)], by: " AND ") }
+        try forEach(condition, TaskRow.selectWithoutOptions, body)
+    }
+
+    /// Returns the ids of the tasks that match a filter, in the queue's order.
+    ///
+    /// - Parameter filter: The filter.
+    /// - Returns: The ids.
+    /// - Throws: `QueueError`.
+    package func orderedIDs(_ filter: TaskFilter) throws(QueueError) -> [QueueTask.ID] {
+        let condition = try TaskCondition(filter)
+        return try read { db in
+            let found = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT tasks.id FROM tasks JOIN roots ON roots.id = tasks.root_id
+                            WHERE \(condition.sql)
+                            ORDER BY \(TaskCondition.order.joined(separator: ", "))
+                        """), arguments: condition.arguments)
+            var ids: [QueueTask.ID] = []
+            while let row = try found.next() {
+                var reader = ColumnReader(row)
+                ids.append(try reader.id())
+            }
+            return ids
+        }
+    }
+
     /// The ids of the tasks that a filter lets pass.
     ///
     /// - Parameters:

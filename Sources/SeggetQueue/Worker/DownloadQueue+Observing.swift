@@ -4,11 +4,24 @@ public import Segmenter
 
 // Who looks at the queue, or waits for one of its tasks.
 extension DownloadQueue {
-    /// Tells of tasks.
-    public func report(_ filter: TaskFilter) throws(QueueError) -> QueueReport {
-        try desk().store.report(filter, worker: getpid(), pause: pause) {
-            runs[$0]?.download.progress
+    /// The number of tasks whose reports the actor makes without a pause: a few milliseconds.
+    private static let slice = 100
+
+    /// Returns the report of the tasks that match a filter.
+    ///
+    /// Many tasks are reported in slices, between which the queue does its other work, so they may
+    /// not all be of the same moment.
+    public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
+        let ids = try desk().store.orderedIDs(filter)
+        var reports: [TaskReport] = []
+        for start in stride(from: 0, to: ids.count, by: Self.slice) {
+            if start > 0 { await Task.yield() }
+            let slice = ids[start..<min(start + Self.slice, ids.count)]
+            reports += try desk().store.reports(
+                filter, among: Set(slice), worker: getpid(), pause: pause
+            ) { runs[$0]?.download.progress }
         }
+        return try desk().store.report(of: reports, filter, worker: getpid(), pause: pause)
     }
 
     /// The whole links of tasks.

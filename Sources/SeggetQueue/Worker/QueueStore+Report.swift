@@ -3,30 +3,72 @@ import Segmenter
 
 // What is told of the records, with what is known of those that are being fetched.
 extension QueueStore {
-    /// Tells of tasks.
+    /// Returns the report of the tasks that match a filter.
     ///
     /// - Parameters:
-    ///   - filter: Which ones.
-    ///   - worker: The process that works the queue.
-    ///   - pause: Why nothing is fetched.
-    ///   - progress: How far those are that are being fetched.
+    ///   - filter: The filter.
+    ///   - worker: The process that works the queue; `nil` for none.
+    ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
+    ///   - progress: Returns the progress of a task that is being downloaded.
     /// - Returns: The report.
     /// - Throws: `QueueError`.
     func report(
         _ filter: TaskFilter, worker: Int32?, pause: String? = nil,
         progress: (QueueTask.ID) -> DownloadProgress? = { _ in nil }
     ) throws(QueueError) -> QueueReport {
+        let reports = try reports(
+            filter, among: nil, worker: worker, pause: pause, progress: progress)
+        return try report(of: reports, filter, worker: worker, pause: pause)
+    }
+
+    /// Returns the reports of some of the tasks that match a filter, in the queue's order; their
+    /// positions are only placeholders.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter.
+    ///   - ids: The tasks; `nil` for all.
+    ///   - worker: The process that works the queue; `nil` for none.
+    ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
+    ///   - progress: Returns the progress of a task that is being downloaded.
+    /// - Returns: The reports.
+    /// - Throws: `QueueError`.
+    func reports(
+        _ filter: TaskFilter, among ids: Set<QueueTask.ID>?, worker: Int32?, pause: String?,
+        progress: (QueueTask.ID) -> DownloadProgress?
+    ) throws(QueueError) -> [TaskReport] {
         var reports: [TaskReport] = []
-        try look(at: filter) { task in
+        try lookInOrder(at: filter, among: ids) { task in
             var report = TaskReport(
-                // Without a filter those that have not ended come first, in their order.
-                task, position: reports.count + 1, progress: progress(task.id),
+                task, position: 1, progress: progress(task.id),
                 file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
                 pause: pause)
             if worker == nil, task.status.hasSlot { report.stop(task) }
             reports.append(report)
         }
-        if filter != TaskFilter() { try place(&reports) }
+        return reports
+    }
+
+    /// Returns the report that consists of reports of tasks.
+    ///
+    /// - Parameters:
+    ///   - reports: All reports of ``reports(_:among:worker:pause:progress:)``.
+    ///   - filter: The filter.
+    ///   - worker: The process that works the queue; `nil` for none.
+    ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
+    /// - Returns: The report.
+    /// - Throws: `QueueError`.
+    func report(
+        of reports: [TaskReport], _ filter: TaskFilter, worker: Int32?, pause: String?
+    ) throws(QueueError) -> QueueReport {
+        var reports = reports
+        if filter == TaskFilter() {
+            // The tasks that have not ended come first, in their order.
+            for index in reports.indices where reports[index].position != nil {
+                reports[index].position = index + 1
+            }
+        } else {
+            try place(&reports)
+        }
         var counts: [String: Int]
         let unseen: [String: Int]
         if worker != nil {
@@ -104,7 +146,8 @@ extension QueueStore {
         progress: DownloadProgress? = nil, pause: String? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
-            throw QueueError(.noTask, "task \(id) was removed", hint: "`segget list` shows the tasks")
+            throw QueueError(
+                .noTask, "task \(id) was removed", hint: "`segget list` shows the tasks")
         }
         var whole = task
         if let secrets { whole = secrets.merged(into: task) }

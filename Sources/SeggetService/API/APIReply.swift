@@ -1,3 +1,4 @@
+import Assembler
 import FoundationEssentials
 import SeggetQueue
 
@@ -29,6 +30,14 @@ struct APIReply: Sendable {
     /// - Throws: `QueueError`, when the value has no form in JSON.
     init(_ value: some Encodable) throws(QueueError) {
         (status, body) = (200, try JSON.write(value))
+    }
+
+    /// Makes an answer that may be long, on a thread of its own, so that it takes none of those that
+    /// the queue needs.
+    ///
+    /// - Throws: `QueueError`, when the value has no form in JSON.
+    static func long(_ value: some Encodable & Sendable) async throws(QueueError) -> APIReply {
+        try await offLoop("answer") { () throws(QueueError) in try APIReply(value) }
     }
 
     /// An answer that tells of an error, whose status is that of its code unless another one is given.

@@ -41,7 +41,11 @@ struct QueueAPI: Sendable {
     private func answer(_ route: Route, _ request: APIRequest) async throws -> APIReply {
         switch route {
         case .health: try APIReply(await health())
-        case .tasks(let filter): try APIReply(try await door.report(filter))
+        case .tasks(let filter):
+            try await AnswerGate.shared.pass {
+                let report = try await door.report(filter)
+                return try await APIReply.long(report)
+            }
         case .page(let filter, let window): try APIReply(try await door.page(filter, window))
         case .tags: try APIReply(TagCounts(tags: try await door.tags()))
         case .speeds: try APIReply(await door.speedHistory())
@@ -49,9 +53,13 @@ struct QueueAPI: Sendable {
             try APIReply(
                 try await policy == nil ? door.detail(selector) : door.detail(selector).forClients)
         case .links(let filter):
-            try APIReply(
-                LinkList(
-                    links: try await door.links(filter).filter { givesAllLinks || $0.isOfClient }))
+            try await AnswerGate.shared.pass {
+                try await APIReply.long(
+                    LinkList(
+                        links: try await door.links(filter).filter {
+                            givesAllLinks || $0.isOfClient
+                        }))
+            }
         // Whoever asks for events is not answered once, but listens.
         case .events: throw Refusal("nothing exists at this path", status: 404)
         case .commands:

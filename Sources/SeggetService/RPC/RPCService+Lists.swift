@@ -38,12 +38,15 @@ extension RPCService {
     ) async throws -> JSONValue {
         let (offset, count) = (try parameters.integer(0), try parameters.count(1))
         let keys = try parameters.keys(2)
-        let tasks = try await tasks(in: states)
-        guard offset < 0 else {
-            return try await tell(Array(tasks.dropFirst(Int(clamping: offset)).prefix(count)), keys)
+        return try await AnswerGate.shared.pass {
+            let tasks = try await tasks(in: states)
+            guard offset < 0 else {
+                return try await tell(
+                    Array(tasks.dropFirst(Int(clamping: offset)).prefix(count)), keys)
+            }
+            let skipped = Int(clamping: -1 - max(offset, .min + 1))
+            return try await tell(Array(tasks.reversed().dropFirst(skipped).prefix(count)), keys)
         }
-        let skipped = Int(clamping: -1 - max(offset, .min + 1))
-        return try await tell(Array(tasks.reversed().dropFirst(skipped).prefix(count)), keys)
     }
 
     /// The tasks in some states: those that wait in their order, those that have ended by the time of their ends.
@@ -53,13 +56,17 @@ extension RPCService {
 
     private func tell(_ reports: [TaskReport], _ keys: Set<String>?) async throws -> JSONValue {
         let needed = keys ?? RPCStatus.keys
-        var wholes: [QueueTask.ID: QueueTask] = [:]
-        if needed.contains("files") {
-            for task in try await queue.whole(reports.map(\.id)) { wholes[task.id] = task }
-        }
         var values: [JSONValue] = []
-        for report in reports {
-            values.append(try await status(report, needed, wholes[report.id]).value(keys))
+        // The queue does its other work between two slices.
+        for start in stride(from: 0, to: reports.count, by: 100) {
+            let slice = reports[start..<min(start + 100, reports.count)]
+            var wholes: [QueueTask.ID: QueueTask] = [:]
+            if needed.contains("files") {
+                for task in try await queue.whole(slice.map(\.id)) { wholes[task.id] = task }
+            }
+            for report in slice {
+                values.append(try await status(report, needed, wholes[report.id]).value(keys))
+            }
         }
         return .array(values)
     }

@@ -1,6 +1,7 @@
 // RPC: aria2's JSON-RPC: what is asked, what is answered, and what becomes of it in the queue. It knows aria2's words
 // and the queue's; it never knows a socket.
 
+import Assembler
 package import FoundationEssentials
 import SeggetFormats
 package import SeggetQueue
@@ -34,19 +35,19 @@ package final class RPCService: Sendable {
         let caller = RPCCaller(policy.isOpen && !isExposed ? nil : policy.secret)
         switch RPCBody(text) {
         case .broken:
-            return caller.answer(
+            return await caller.answer(
                 RPCRequest.broken.answer(.failure(.parse)), status: RPCError.parse.status)
         case .one(let request):
             let result = await carryOut(request.call, caller)
             var status = 200
             if case .failure(let error) = result { status = error.status }
-            return caller.answer(request.answer(result), status: status)
+            return await caller.answer(request.answer(result), status: status)
         case .batch(let requests):
             var answers: [JSONValue] = []
             for request in requests {
                 answers.append(request.answer(await carryOut(request.call, caller)))
             }
-            return caller.answer(.array(answers), status: 200)
+            return await caller.answer(.array(answers), status: 200)
         }
     }
 
@@ -126,9 +127,20 @@ private final class RPCCaller: Sendable {
         return parameters
     }
 
-    func answer(_ value: JSONValue, status: Int) -> RPCAnswer {
+    func answer(_ value: JSONValue, status: Int) async -> RPCAnswer {
         let (isRefused, isAuthorized) = seen.withLock { $0 }
+        // A long answer takes none of the threads that the queue needs.
+        let body = Self.isLong(value) ? await offLoop("answer") { value.data } : value.data
         return RPCAnswer(
-            status: status, body: value.data, isRefused: isRefused, isAuthorized: isAuthorized)
+            status: status, body: body, isRefused: isRefused, isAuthorized: isAuthorized)
+    }
+
+    /// Returns whether an answer has the results of many tasks.
+    private static func isLong(_ value: JSONValue) -> Bool {
+        switch value {
+        case .array(let values): values.count > 100 || values.contains(where: isLong)
+        case .object(let members): members["result"].map(isLong) ?? false
+        default: false
+        }
     }
 }

@@ -61,6 +61,35 @@ import Testing
         }
     }
 
+    /// A report that is made in slices is the report that is made at once.
+    @Test func slicesAreTheWholeReport() throws {
+        try forEachSeed(4) { seed, random in
+            var made = MadeUpTasks(random)
+            let queue = try StoredQueue()
+            let store = try queue.open()
+            try store.insert(made.tasks(60))
+            let records = try store.find()
+            for _ in 0..<20 {
+                let filter = made.chance(3) ? TaskFilter() : Self.filter(&made, records)
+                let whole = try store.report(filter, worker: nil)
+                let ids = try store.orderedIDs(filter)
+                #expect(ids == whole.tasks.map(\.id), "seed \(seed), \(filter)")
+                let length = made.pick([1, 7, 60])
+                let slices = stride(from: 0, to: ids.count, by: length).map {
+                    Set(ids[$0..<min($0 + length, ids.count)])
+                }
+                var reports: [TaskReport] = []
+                for slice in slices {
+                    reports += try store.reports(
+                        filter, among: slice, worker: nil, pause: nil, progress: { _ in nil })
+                }
+                let joined = try store.report(of: reports, filter, worker: nil, pause: nil)
+                #expect(joined == whole, "seed \(seed), \(filter), \(length) each")
+            }
+            withExtendedLifetime(queue) {}
+        }
+    }
+
     private static func filter(_ made: inout MadeUpTasks, _ tasks: [QueueTask]) -> TaskFilter {
         var filter = TaskFilter()
         let id = made.pick(tasks).id.description
