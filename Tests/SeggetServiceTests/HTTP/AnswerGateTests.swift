@@ -4,25 +4,30 @@ import Testing
 @testable import SeggetService
 
 struct AnswerGateTests {
+    /// Counts those that are inside the gate.
+    private final class Counter: Sendable {
+        let inside = Mutex((now: 0, most: 0, all: 0))
+    }
+
     @Test func atMostSoManyPassAtATime() async {
         let gate = AnswerGate(most: 3)
-        let inside = Mutex((now: 0, most: 0, all: 0))
+        let counter = Counter()
         await withTaskGroup { group in
             for _ in 0..<100 {
                 group.addTask {
                     await gate.pass {
-                        inside.withLock {
+                        counter.inside.withLock {
                             $0.now += 1
                             $0.all += 1
                             $0.most = max($0.most, $0.now)
                         }
                         for _ in 0..<10 { await Task.yield() }
-                        inside.withLock { $0.now -= 1 }
+                        counter.inside.withLock { $0.now -= 1 }
                     }
                 }
             }
         }
-        let (now, most, all) = inside.withLock { $0 }
+        let (now, most, all) = counter.inside.withLock { $0 }
         #expect(now == 0 && all == 100 && most <= 3)
     }
 
