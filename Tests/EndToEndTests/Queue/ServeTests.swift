@@ -279,7 +279,7 @@ struct ServeTests {
         #expect(outcome.end == .exit(69))
         #expect(outcome.errorOutput.contains("see `\(log)`"))
         #expect(
-            try String(contentsOfFile: log, encoding: .utf8).contains("is worked already"))
+            try String(contentsOfFile: log, encoding: .utf8).contains("already has a worker"))
         kill(worker.pid, SIGTERM)
         _ = try worker.wait(timeout: 60)
     }

@@ -127,8 +127,8 @@ struct QueueServerTests {
         (#"["secret"]"#, "it has the wrong type"),
         (#"{"secret":[]}"#, "it has no `commands`"),
         (#"{"commands":[{"ids":["secret"]}]}"#, "`commands[0]` has no `command`"),
-        (#"{"commands":[{"command":"secret"}]}"#, "`commands[0].command`: it is no command"),
-        (#"{"commands":[{"command":"pause"}]}"#, "`commands[0]`: it means no task"),
+        (#"{"commands":[{"command":"secret"}]}"#, "`commands[0].command`: it is not a command"),
+        (#"{"commands":[{"command":"pause"}]}"#, "`commands[0]`: it selects no task"),
         (
             #"{"commands":[{"command":"pause","all":true,"secret":1}]}"#,
             "`commands[0]`: it has an unknown key; the keys are all, command, ids, states, tags"
@@ -150,7 +150,7 @@ struct QueueServerTests {
             "`commands[0].options.takes_over` cannot be used"
         ),
         (#"{"commands":[{"command":"move","all":true,"to":"secret"}]}"#, "`commands[0].to`"),
-        (#"{"commands":[{"command":"pause","states":["secret"]}]}"#, "one is no state"),
+        (#"{"commands":[{"command":"pause","states":["secret"]}]}"#, "one is not a state"),
     ])
     func saysWhatIsWrongWithABodyAndNotWhatIsInIt(body: String, words: String) async throws {
         try await ServedDoor.use { served throws in
