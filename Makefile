@@ -2,6 +2,7 @@
 # make test    the whole test suite, against the release binary; ONLY=EndCheck tests in whose name that is
 #              found (a regular expression on Module.Suite/test), against the debug binary
 # make build-tests  all that `make test` runs, which then takes at most 8 minutes on two processors
+# make check   lint, build and all tests but the long ones, which is what one runs before a commit
 # make build   the release binaries, with static Swift libraries
 # make install PREFIX=/usr/local DESTDIR=
 # make docs    writes share/, man pages and completions, from what the built program says of itself
@@ -46,7 +47,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 # Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here;
@@ -74,6 +75,9 @@ build-tests: $(if $(ONLY),,build)
 
 test: build-tests
 	scripts/test.py $(if $(ONLY),--only '$(ONLY)')
+
+check: lint build-tests
+	SEGGET_BINARY=$(CURDIR)/.build/release/segget scripts/test.py --longest 30
 
 soak soak-service: build-tests
 	SEGGET_SOAK_SECONDS=$(SECONDS) $(if $(SEED),SEGGET_SOAK_SEED=$(SEED)) $(SWIFT) test --skip-build \

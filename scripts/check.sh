@@ -14,12 +14,6 @@ while IFS= read -r path; do
     fail "$path is tracked by git, and should not be"
 done < <(git ls-files -- '.build*' Package.resolved '*.part' '*.segget')
 
-# A file that does not fit into a head is two files.
-while IFS= read -r path; do
-    lines=$(wc -l <"$path")
-    [ "$lines" -le 400 ] || fail "$path has $lines lines; 400 is the limit, split it"
-done < <(git ls-files -- 'Sources/*.swift' 'Sources/*.c' 'Sources/*.h')
-
 # Layers: which module and which room may see which is in docs/design.md.
 scripts/rooms.py || fail "these modules or rooms know what they may not"
 

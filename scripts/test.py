@@ -279,6 +279,7 @@ def main():
     parser = argparse.ArgumentParser(description="Runs the built tests.")
     parser.add_argument("--only", default="", metavar="WORDS", help="a regular expression on Module.Suite/test")
     parser.add_argument("--skip", action="append", default=[], metavar="WORDS", help="tests to leave out")
+    parser.add_argument("--longest", type=float, metavar="SECONDS", help="leave out suites that take longer")
     parser.add_argument("--binary", default=BINARY, help="the tests' program")
     parser.add_argument("--jobs", type=int, default=10, help="at most so many suites at a time")
     parser.add_argument("--load", type=float, default=os.cpu_count(), help="processors to keep busy")
@@ -291,6 +292,8 @@ def main():
     times = read_times()
     every = list_tests(options.binary)
     suites = choose(every, options.only, options.skip, times)
+    if options.longest:
+        suites = [suite for suite in suites if suite.seconds <= options.longest]
     count = sum(len(suite.tests) for suite in suites)
     what = f"{number_of(count, 'test')} in {number_of(len(suites), 'suite')}"
     print(f"{what}, at most {number_of(options.jobs, 'suite')} at a time", flush=True)
