@@ -91,7 +91,7 @@ extension DownloadQueue {
             task = try desk().whole(id)
         } catch {
             let problem = TaskProblem(
-                .disk, kind: "queue", message: error.message, code: 74)
+                .disk, kind: "queue", message: error.message, code: ExitStatus.disk.rawValue)
             return choreEnded(id, nil, .failed(problem))
         }
         guard let task, task.chore != nil else { return choreEnded(id, nil, .done) }

@@ -9,7 +9,10 @@ extension DownloadQueue {
         do throws(QueueError) {
             whole = try desk().whole(id)
         } catch {
-            fail(id, TaskProblem(.disk, kind: "queue", message: error.message, code: 74))
+            fail(
+                id,
+                TaskProblem(
+                    .disk, kind: "queue", message: error.message, code: ExitStatus.disk.rawValue))
             return
         }
         guard let task = whole else { return }

@@ -21,7 +21,8 @@ extension QueueDesk {
         let id = new.id ?? QueueTask.ID()
         if try store.task(id) != nil {
             return CommandResult(
-                nil, .refused, "there already is a task \(id); give another id, or none", code: 64)
+                nil, .refused, "there already is a task \(id); give another id, or none",
+                code: ExitStatus.usage.rawValue)
         }
         // The part of a task of the same URL is not to be taken for this one's.
         if new.isAgain, new.place.name == nil {
@@ -37,7 +38,7 @@ extension QueueDesk {
         }
         if let name = new.place.name {
             if let problem = Self.problem(ofName: name) {
-                return .refused(nil, "name", problem, code: 64)
+                return .refused(nil, "name", problem, code: ExitStatus.usage.rawValue)
             }
             if !new.place.isNameGiven {
                 if try !isFree(new.place, but: nil) {
@@ -109,7 +110,7 @@ extension QueueDesk {
     ) throws(QueueError) -> CommandResult {
         guard let task = try store.task(id) else { return CommandResult(id, .unchanged, "is gone") }
         if let name, let problem = Self.problem(ofName: name) {
-            return .refused(id, "name", problem, code: 64)
+            return .refused(id, "name", problem, code: ExitStatus.usage.rawValue)
         }
         guard task.status.state != .cancelled else {
             return CommandResult(
@@ -121,10 +122,13 @@ extension QueueDesk {
         var place = task.place
         if let folder { (place.root, place.folder) = (folder, "") }
         if let name { (place.name, place.isNameGiven) = (name, true) }
-        guard place != task.place else { return CommandResult(id, .unchanged, "already has that place") }
+        guard place != task.place else {
+            return CommandResult(id, .unchanged, "already has that place")
+        }
         if let owner = try store.owner(of: place, but: id) {
             return .refused(
-                id, "name", "task \(owner) already downloads to \(Diagnostic.quote(place.path ?? ""))",
+                id, "name",
+                "task \(owner) already downloads to \(Diagnostic.quote(place.path ?? ""))",
                 code: ExitStatus.cannotCreate.rawValue)
         }
         if let path = place.path, path != task.place.path, FinishedFile.anythingStands(at: path) {
@@ -183,7 +187,7 @@ extension QueueDesk {
                 }
             }
             guard let first = urls.first else {
-                return .refused(id, "urls", "a task needs a URL", code: 64)
+                return .refused(id, "urls", "a task needs a URL", code: ExitStatus.usage.rawValue)
             }
             task.urls = [first]
             task.secretParts.remove(.urls)

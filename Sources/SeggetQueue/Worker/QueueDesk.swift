@@ -230,7 +230,8 @@ final class QueueDesk {
                 let id = try self.id(text)
                 if !ids.contains(id) { ids.append(id) }
             } catch  where error.code == .noTask {
-                refusals.append(CommandResult(nil, .refused, error.message, code: 64))
+                refusals.append(
+                    CommandResult(nil, .refused, error.message, code: ExitStatus.usage.rawValue))
             }
         }
         if !selection.states.isEmpty {
@@ -242,7 +243,7 @@ final class QueueDesk {
                 continue
             }
             let message = "no task has the tag \(Diagnostic.quote(String(tag.prefix(64))))"
-            refusals.append(CommandResult(nil, .refused, message, code: 64))
+            refusals.append(CommandResult(nil, .refused, message, code: ExitStatus.usage.rawValue))
         }
         let isByStateAlone = selection.ids.isEmpty && !selection.states.isEmpty
         if selection.isAll || !selection.tags.isEmpty || isByStateAlone {

@@ -139,7 +139,7 @@ struct Aria2Daemon: Sendable {
             new.url = task.urls.first ?? ""
             new.problem = TaskProblem(
                 kind: task.hasNoWebURL ? "invalid_url" : "invalid_option", message: problem.text,
-                hint: "use aria2c for this", code: 64)
+                hint: "use aria2c for this", code: ExitStatus.usage.rawValue)
         }
         return new
     }
