@@ -24,11 +24,11 @@ public struct DirectDoor: QueueDoor {
     ) async throws(QueueError) -> [[CommandResult]] {
         try await locked { store throws(QueueError) in
             try DownloadQueue.restore(store, now)
-            let desk = try QueueDesk(store, maxRunning: 0, now)
-            try doChores(desk)
+            let coordinator = try QueueCoordinator(store, maxRunning: 0, now)
+            try doChores(coordinator)
             var results = try store.transaction { () throws(QueueError) in
-                let results = try desk.perform(commands, now)
-                guard desk.unstored.contents.isEmpty else {
+                let results = try coordinator.perform(commands, now)
+                guard coordinator.unstored.contents.isEmpty else {
                     throw QueueError(
                         .invalid,
                         "secrets that are not stored need a running worker, which keeps them in memory",
@@ -38,7 +38,7 @@ public struct DirectDoor: QueueDoor {
                 }
                 return results
             }
-            let problems = try doChores(desk)
+            let problems = try doChores(coordinator)
             for (index, list) in results.enumerated() {
                 for (place, result) in list.enumerated() {
                     guard let id = result.id, let problem = problems[id] else { continue }
@@ -55,20 +55,20 @@ public struct DirectDoor: QueueDoor {
     /// - Returns: What could not be done.
     @discardableResult
     private func doChores(
-        _ desk: QueueDesk
+        _ coordinator: QueueCoordinator
     ) throws(QueueError) -> [QueueTask.ID: TaskProblem] {
         var problems: [QueueTask.ID: TaskProblem] = [:]
-        var actions = desk.takeActions()
+        var actions = coordinator.takeActions()
         while !actions.isEmpty {
             for case .doChore(let id) in actions {
-                let task = try desk.whole(id)
+                let task = try coordinator.whole(id)
                 let outcome = task.map { Chores.run($0) } ?? .done
                 if case .failed(let problem) = outcome { problems[id] = problem }
-                try desk.change { machine throws(QueueError) in
-                    try desk.choreDone(id, task, outcome, &machine, now)
+                try coordinator.change { machine throws(QueueError) in
+                    try coordinator.choreDone(id, task, outcome, &machine, now)
                 }
             }
-            actions = desk.takeActions()
+            actions = coordinator.takeActions()
         }
         return problems
     }
@@ -103,7 +103,7 @@ public struct DirectDoor: QueueDoor {
     public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
         try await offLoop("queue") { [files, now] () throws(QueueError) in
             let store = try QueueStore(files, mode: .readOnly)
-            let id = try QueueDesk(store, maxRunning: 0, now).id(selector)
+            let id = try QueueCoordinator(store, maxRunning: 0, now).id(selector)
             return try store.detail(id, isWorked: false)
         }
     }
@@ -113,7 +113,7 @@ public struct DirectDoor: QueueDoor {
         do throws(QueueError) {
             return try await offLoop("queue") { [files, now] () throws(QueueError) in
                 let store = try QueueStore(files, mode: .readOnly)
-                return try QueueDesk(store, maxRunning: 0, now).links(filter)
+                return try QueueCoordinator(store, maxRunning: 0, now).links(filter)
             }
         } catch  where error.code == .noQueue {
             return []

@@ -12,11 +12,11 @@ extension DownloadQueue {
         recordAll()
         // Where nothing was to be done, nobody has looked at the time.
         applyRules()
-        let desk = try desk()
-        var results = try desk.perform(commands, now)
+        let coordinator = try coordinator()
+        var results = try coordinator.perform(commands, now)
         carryOut()
         let touched = Set(results.joined().filter { $0.outcome == .done }.compactMap(\.id))
-        while try self.desk().machine.hasChore(touched) { await change() }
+        while try self.coordinator().machine.hasChore(touched) { await change() }
         for (index, list) in results.enumerated() {
             for (place, result) in list.enumerated() where result.outcome == .done {
                 guard let id = result.id else { continue }
@@ -36,13 +36,13 @@ extension DownloadQueue {
         while true {
             var ids: Set<QueueTask.ID> = []
             for selection in commands.compactMap(\.selection) {
-                ids.formUnion(try desk().ids(of: selection))
+                ids.formUnion(try coordinator().ids(of: selection))
             }
             // How earlier ones ended is no answer to these commands.
             for id in ids { (choreProblems[id], leftParts[id]) = (nil, nil) }
-            guard try desk().machine.hasChore(ids) else { return }
+            guard try coordinator().machine.hasChore(ids) else { return }
             // Another command may begin something about one of them meanwhile.
-            while try desk().machine.hasChore(ids) { await change() }
+            while try coordinator().machine.hasChore(ids) { await change() }
         }
     }
 
@@ -52,7 +52,7 @@ extension DownloadQueue {
     /// Changes the settings; they are in force at once.
     public func change(_ settings: QueueSettings) throws(QueueError) {
         let settings = try settings.checked()
-        try desk().store.setSettings(settings)
+        try coordinator().store.setSettings(settings)
         if settings.questions != current.questions { forgetFacts() }
         current = settings
         applyRules()
@@ -63,7 +63,9 @@ extension DownloadQueue {
     /// Reads the settings again, where something else has written them.
     ///
     /// - Throws: `QueueError`.
-    public func rereadSettings() throws(QueueError) { try change(try desk().store.settings()) }
+    public func rereadSettings() throws(QueueError) {
+        try change(try coordinator().store.settings())
+    }
 
     // MARK: Chores
 
@@ -88,7 +90,7 @@ extension DownloadQueue {
     private func runChore(_ id: QueueTask.ID) async {
         let task: QueueTask?
         do throws(QueueError) {
-            task = try desk().whole(id)
+            task = try coordinator().whole(id)
         } catch {
             let problem = TaskProblem(
                 .disk, kind: "queue", message: error.message, code: ExitStatus.disk.rawValue)
@@ -110,7 +112,7 @@ extension DownloadQueue {
         default: break
         }
         occur { [self] machine, now throws(QueueError) in
-            try desk().choreDone(id, task, outcome, &machine, now)
+            try coordinator().choreDone(id, task, outcome, &machine, now)
         }
         beginChores()
         wake()

@@ -10,9 +10,9 @@ extension DownloadQueue: QueueFeed {
     package func stopObserving(_ number: UInt64) { subscribers.remove(number) }
 
     package func pulse(_ number: UInt64) throws(QueueError) -> QueuePulse {
-        let desk = try desk()
+        let coordinator = try coordinator()
         let touched = subscribers.takeTouched(number)
-        let sums = try desk.store.sums()
+        let sums = try coordinator.store.sums()
         return QueuePulse(
             touched: touched, running: try reports(of: Set(runs.keys), TaskFilter()),
             counts: sums.counts, unseen: sums.unseen)
@@ -22,7 +22,7 @@ extension DownloadQueue: QueueFeed {
         of ids: Set<QueueTask.ID>, _ filter: TaskFilter
     ) throws(QueueError) -> [TaskReport] {
         var reports: [TaskReport] = []
-        try desk().store.look(at: filter, among: ids) { task in
+        try coordinator().store.look(at: filter, among: ids) { task in
             let progress = runs[task.id]?.download.progress
             let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
             reports.append(TaskReport(task, position: nil, progress: progress, file: file))
@@ -31,13 +31,13 @@ extension DownloadQueue: QueueFeed {
     }
 
     package func ids(_ filter: TaskFilter) throws(QueueError) -> Set<QueueTask.ID> {
-        try desk().store.ids(filter)
+        try coordinator().store.ids(filter)
     }
 
     package func page(
         _ filter: TaskFilter, _ window: TaskWindow
     ) throws(QueueError) -> TaskPage {
-        try desk().store.page(
+        try coordinator().store.page(
             filter, window, worker: getpid(), pause: pause,
             progress: runs.mapValues(\.download.progress))
     }
@@ -64,17 +64,17 @@ extension DownloadQueue: QueueFeed {
         return true
     }
 
-    package func tags() throws(QueueError) -> [String: Int] { try desk().store.tags() }
+    package func tags() throws(QueueError) -> [String: Int] { try coordinator().store.tags() }
 }
 
 extension DownloadQueue: RPCQueue {
     package func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
-        try desk().whole(ids)
+        try coordinator().whole(ids)
     }
 
     package func segments(of task: QueueTask) throws(QueueError) -> [TaskDetail.Segment] {
         let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
-        return try desk().store.segments(
+        return try coordinator().store.segments(
             of: task, file: file, progress: runs[task.id]?.download.progress)
     }
 }

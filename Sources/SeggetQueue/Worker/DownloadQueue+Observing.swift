@@ -12,34 +12,34 @@ extension DownloadQueue {
     /// Many tasks are reported in slices, between which the queue does its other work, so they may
     /// not all be of the same moment.
     public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
-        let ids = try desk().store.orderedIDs(filter)
+        let ids = try coordinator().store.orderedIDs(filter)
         var reports: [TaskReport] = []
         for start in stride(from: 0, to: ids.count, by: Self.slice) {
             if start > 0 { await Task.yield() }
             let slice = ids[start..<min(start + Self.slice, ids.count)]
-            reports += try desk().store.reports(
+            reports += try coordinator().store.reports(
                 filter, among: Set(slice), worker: getpid(), pause: pause
             ) { runs[$0]?.download.progress }
         }
-        return try desk().store.report(of: reports, filter, worker: getpid(), pause: pause)
+        return try coordinator().store.report(of: reports, filter, worker: getpid(), pause: pause)
     }
 
     /// The whole links of tasks.
     public func links(_ filter: TaskFilter) throws(QueueError) -> [TaskLinks] {
-        try desk().links(filter)
+        try coordinator().links(filter)
     }
 
     /// Tells everything of one task.
     public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
-        let id = try desk().id(selector)
+        let id = try coordinator().id(selector)
         let asked = runs[id]?.download
         let traffic = await asked?.traffic()
         // Meanwhile the task may have ended, or be gone, or the queue shut down.
-        let desk = try desk()
+        let coordinator = try coordinator()
         let run = runs[id]
         let progress = run?.download.progress
-        var detail = try desk.store.detail(
-            id, isWorked: true, secrets: desk.unstored[id], progress: progress, pause: pause)
+        var detail = try coordinator.store.detail(
+            id, isWorked: true, secrets: coordinator.unstored[id], progress: progress, pause: pause)
         guard let run else { return detail }
         detail.map = progress?.map ?? []
         detail.identity = run.identity
@@ -54,14 +54,14 @@ extension DownloadQueue {
 
     /// How far everything is now.
     public func snapshot() throws(QueueError) -> QueueSnapshot {
-        let desk = try desk()
+        let coordinator = try coordinator()
         var running: [TaskReport] = []
-        var sums = try desk.store.sums()
+        var sums = try coordinator.store.sums()
         var bytesReceived = bytesReceived
         for (id, run) in runs {
-            guard let task = try desk.store.task(id) else { continue }
+            guard let task = try coordinator.store.task(id) else { continue }
             let report = TaskReport(
-                task, position: desk.machine.place(of: id), progress: run.download.progress)
+                task, position: coordinator.machine.place(of: id), progress: run.download.progress)
             sums.bytesDone += report.bytesDone - task.bytesDone
             // Servers may state any size.
             let more = sums.size.addingReportingOverflow((report.size ?? 0) - (task.size ?? 0))
@@ -135,7 +135,7 @@ extension DownloadQueue {
     ///   was cancelled.
     public func ended(_ id: QueueTask.ID) async throws(QueueError) -> TaskReport {
         while true {
-            guard let task = try desk().store.task(id) else {
+            guard let task = try coordinator().store.task(id) else {
                 throw QueueError(
                     .noTask, "there is no task \(id)", hint: "`segget list` shows the tasks")
             }
@@ -154,7 +154,7 @@ extension DownloadQueue {
     ///
     /// - Throws: `QueueError`, when the queue cannot be worked any more.
     public func idle() async throws(QueueError) {
-        while try !desk().machine.isIdle {
+        while try !coordinator().machine.isIdle {
             guard !Task.isCancelled else {
                 throw QueueError(.worker, "waiting was cancelled", hint: "the queue continues")
             }

@@ -43,27 +43,6 @@ extension DownloadQueue {
             }
         }
     }
-
-    /// What is to be done about a download that failed or was stopped.
-    ///
-    /// - Parameters:
-    ///   - error: How it ended.
-    ///   - attempts: How often it failed in a way that passes since it last brought something.
-    ///   - delays: Seconds after which it is tried again, one after the other.
-    /// - Returns: What the rules make of it.
-    static func ending(
-        _ error: DownloadError, attempts: Int, delays: [Double]
-    ) -> QueueMachine.Ending {
-        let step: QueueMachine.FailureStep
-        switch FailureRule.next(after: FailureRule(error), attempts: attempts, delays: delays) {
-        case .stop: return .stopped
-        case .retry(let seconds): step = .retry(after: min(seconds, FailureRule.longestWait))
-        case .wait(let seconds): step = .wait(seconds)
-        case .waitForSpace: step = .wait(FailureRule.spaceDelay)
-        case .fail: step = .fail
-        }
-        return .failed(step, TaskProblem(error))
-    }
 }
 
 extension QueueTask {

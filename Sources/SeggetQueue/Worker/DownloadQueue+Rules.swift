@@ -6,7 +6,7 @@ extension DownloadQueue {
     func applyRules() {
         let before = limits
         limits = current.limits(atMinute: TimeOfDay.minute, facts)
-        if limits.rate != before.rate { session.limitRate(limits.rate) }
+        if limits.rate != before.rate { runner.limitRate(limits.rate) }
         if isWorking, limits.isPaused != before.isPaused {
             let isPaused = limits.isPaused
             occur { machine, now in machine.pause(isPaused, now) }

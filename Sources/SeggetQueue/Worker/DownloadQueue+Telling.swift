@@ -11,20 +11,21 @@ public struct TaskEnd: Sendable {
 // What has been recorded, to whoever wants to know.
 extension DownloadQueue {
     /// Tells of the records that have changed.
-    func tellChanges(_ desk: QueueDesk) {
-        subscribers.touch(desk.store.takeTouched())
-        let (changed, removed) = desk.takeRecorded()
+    func tellChanges(_ coordinator: QueueCoordinator) {
+        subscribers.touch(coordinator.store.takeTouched())
+        let (changed, removed) = coordinator.takeRecorded()
         var hasEnded = false
         for id in removed { ends[id] = nil }
-        defer { if hasEnded, desk.machine.isDone { configuration.idle?() } }
+        defer { if hasEnded, coordinator.machine.isDone { configuration.idle?() } }
         guard subscribers.wantsEvents || !ends.isEmpty else { return }
         // In their order, so that those that start together are told of so.
         func place(_ id: QueueTask.ID) -> Int64 {
-            desk.machine.entries[id]?.status.position ?? .max
+            coordinator.machine.entries[id]?.status.position ?? .max
         }
         for id in changed.sorted(by: { place($0) < place($1) }) {
             // A record that cannot be read is found out by whoever needs it.
-            guard subscribers.wantsEvents || ends[id] != nil, let task = try? desk.store.task(id)
+            guard subscribers.wantsEvents || ends[id] != nil,
+                let task = try? coordinator.store.task(id)
             else { continue }
             let progress = runs[id]?.download.progress
             let report = TaskReport(task, position: nil, progress: progress, pause: pause)

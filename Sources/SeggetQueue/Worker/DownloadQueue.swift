@@ -46,7 +46,7 @@ public actor DownloadQueue: QueueDoor {
 
     /// One task that is being fetched.
     struct Run {
-        var download: Download
+        var download: any TaskRun
         /// Where its file goes, as it was told.
         let place: QueueTask.Place
         /// Where its file goes, once that is known.
@@ -67,10 +67,10 @@ public actor DownloadQueue: QueueDoor {
 
     let files: QueueFiles
     let configuration: Configuration
-    let session: DownloadSession
+    let runner: any TaskRunner
     let lock: QueueLock
     /// `nil` once the queue is shut down.
-    var open: QueueDesk?
+    var open: QueueCoordinator?
     var runs: [QueueTask.ID: Run] = [:]
     /// Bytes that downloads have brought that are over.
     var bytesReceived: Int64 = 0
@@ -135,8 +135,7 @@ public actor DownloadQueue: QueueDoor {
         self.files = files
         self.lock = lock
         self.configuration = configuration
-        session = DownloadSession(
-            memory: configuration.memory, checkPriority: configuration.checkPriority)
+        runner = LocalRunner(configuration)
     }
 
     private func prepare() throws(QueueError) {
@@ -144,7 +143,7 @@ public actor DownloadQueue: QueueDoor {
         try store.removeOrphanedSecrets()
         current = try store.settings()
         try Self.restore(store, now)
-        open = try QueueDesk(store, maxRunning: 0, now)
+        open = try QueueCoordinator(store, maxRunning: 0, now)
         applyRules()
         // What was to be done on the disk is done at once.
         carryOut()
@@ -168,7 +167,7 @@ public actor DownloadQueue: QueueDoor {
     }
 
     /// The records.
-    func desk() throws(QueueError) -> QueueDesk {
+    func coordinator() throws(QueueError) -> QueueCoordinator {
         if let broken { throw broken }
         guard let open else {
             throw QueueError(.worker, "the queue is shut down", hint: "open it again")
@@ -185,9 +184,9 @@ public actor DownloadQueue: QueueDoor {
         clock?.task.cancel()
         publisher?.cancel()
         speedometer?.cancel()
-        session.cancelAll()
+        runner.stopAll()
         while !runs.isEmpty || !choresUnderWay.isEmpty { await change() }
-        await session.shutdown()
+        await runner.end()
         subscribers.finish()
         open = nil
         lock.release()
@@ -244,11 +243,12 @@ public actor DownloadQueue: QueueDoor {
     }
 
     func recordAll() {
-        guard let desk = open, broken == nil else { return wake() }
+        guard let coordinator = open, broken == nil else { return wake() }
         while let occurrence = unrecorded.first {
             let now = now
             do throws(QueueError) {
-                try desk.change { machine throws(QueueError) in try occurrence(&machine, now) }
+                try coordinator.change { machine throws(QueueError) in try occurrence(&machine, now)
+                }
             } catch {
                 // The clock comes back to what a full disk or a reader holds up.
                 if error.code != .diskFull, error.code != .busy { broken = error }
@@ -263,32 +263,32 @@ public actor DownloadQueue: QueueDoor {
 
     /// Does what the rules say.
     func carryOut() {
-        guard let desk = open else { return }
-        for action in desk.takeActions() {
+        guard let coordinator = open else { return }
+        for action in coordinator.takeActions() {
             switch action {
             case .begin(let id): if !isShuttingDown { start(id) }
             case .stop(let id): runs[id]?.download.cancel()
             case .doChore(let id): doChore(id)
             }
         }
-        tellChanges(desk)
+        tellChanges(coordinator)
         lookAtMachine()
         setClock()
         wake()
     }
 
     private var secondsToNextTick: Double {
-        guard let desk = open else { return 60 }
+        guard let coordinator = open else { return 60 }
         if !unrecorded.isEmpty { return 1 }
         // A time of day is looked at often enough for its minutes, and what was suspended is found out soon. Where
         // nothing is to be done, nobody is to be woken.
         let most =
-            switch (desk.machine.isIdle, current.dependsOnTime) {
+            switch (coordinator.machine.isIdle, current.dependsOnTime) {
             case (false, true): 5.0
             case (false, false), (true, true): 30.0
             case (true, false): 600.0
             }
-        return min(most, max(0.01, min(desk.machine.nextDue, lookDue) - bootSeconds()))
+        return min(most, max(0.01, min(coordinator.machine.nextDue, lookDue) - bootSeconds()))
     }
 
     /// Has the clock ring in time, if it would not.
@@ -355,7 +355,7 @@ extension DownloadQueue {
     /// - Throws: `QueueError`, why it cannot; `worker` when the queue is shut down, or waiting was cancelled.
     public func lasts() async throws(QueueError) -> Never {
         while true {
-            _ = try desk()
+            _ = try coordinator()
             guard !Task.isCancelled else {
                 throw QueueError(.worker, "waiting was cancelled", hint: "the queue continues")
             }

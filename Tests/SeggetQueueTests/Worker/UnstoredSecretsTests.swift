@@ -149,23 +149,23 @@ struct UnstoredSecretsTests {
     @Test func commandsThatFailLeaveTheSecrets() throws {
         let queue = try StoredQueue()
         let now = QueueMachine.Moment(wall: 0, boot: 0)
-        let desk = try QueueDesk(queue.open(), maxRunning: 0, now)
-        let results = try desk.perform(
+        let coordinator = try QueueCoordinator(queue.open(), maxRunning: 0, now)
+        let results = try coordinator.perform(
             [.add(task("/p", ["X-K: a"])), .add(task("/q"))], now)
         let ids = try results.joined().map { try #require($0.id) }
-        try desk.store.write { db in
+        try coordinator.store.write { db in
             try db.execute(
                 sql: "UPDATE tasks SET state = 'dancing' WHERE id = ?",
                 arguments: [ids[1].description])
         }
         let changes = TaskChanges { $0.headers = ["X-K: b"] }
         #expect(throws: QueueError.self) {
-            try desk.perform(
+            try coordinator.perform(
                 [
                     .set(TaskSelection(ids[0]), changes),
                     .tag(TaskSelection(ids[1]), add: ["t"], remove: []),
                 ], now)
         }
-        #expect(try desk.whole(ids[0])?.options.headers == ["X-K: a"])
+        #expect(try coordinator.whole(ids[0])?.options.headers == ["X-K: a"])
     }
 }

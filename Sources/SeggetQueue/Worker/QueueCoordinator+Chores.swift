@@ -1,7 +1,7 @@
 import Segmenter
 
 // What becomes of the records when something was done on the disk.
-extension QueueDesk {
+extension QueueCoordinator {
     /// Records that a task's chore is done, or cannot be.
     ///
     /// What could not be done is not tried again: the record says why, and the task is where its file is.

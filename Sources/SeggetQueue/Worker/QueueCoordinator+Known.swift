@@ -2,7 +2,7 @@ import Segmenter
 import SeggetReports
 
 // Adding a URL that a task has already.
-extension QueueDesk {
+extension QueueCoordinator {
     /// Finds the tasks of a new one's URL, in whatever folder, that the client may know of.
     func allKnown(_ new: NewTask) throws(QueueError) -> [QueueTask] {
         try store.known(url: new.url).filter { task in

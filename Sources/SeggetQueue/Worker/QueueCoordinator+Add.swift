@@ -4,7 +4,7 @@ import SeggetReports
 import Segmenter
 
 // Adding tasks, and changing what they are.
-extension QueueDesk {
+extension QueueCoordinator {
     /// Adds a task, or finds the one that there is.
     func add(
         _ new: NewTask, _ machine: inout QueueMachine, _ now: QueueMachine.Moment

@@ -1,7 +1,7 @@
 import Segmenter
 
 // Tasks that have ended: how they run again, and how they are taken away.
-extension QueueDesk {
+extension QueueCoordinator {
     /// Has the machine know a task that has ended.
     func takeIn(
         _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment

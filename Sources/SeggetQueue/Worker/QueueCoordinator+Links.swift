@@ -1,6 +1,6 @@
 import Segmenter
 
-extension QueueDesk {
+extension QueueCoordinator {
     /// The whole links of the tasks that a filter lets pass, those in the order first.
     ///
     /// - Throws: `QueueError`.

@@ -1,14 +1,16 @@
-// Worker: works a queue: carries out commands on its records, fetches what has a slot, and tells whoever looks. It
-// knows the store, the rules and the downloads; it never knows a terminal, a socket or how a file is fetched.
+// Worker: works a queue: carries out commands on its records, runs the tasks that have a slot, and publishes what
+// changes. It knows the store, the rules and the downloads; it never knows a terminal, a socket or how a file is
+// downloaded.
 
 import Assembler
 import SeggetReports
 import Segmenter
 
-/// Carries out commands on the records of a queue, whether somebody works it or not.
+/// The records of a queue, the machine that decides about them, and the transactions that keep both the same, with
+/// or without a worker.
 ///
-/// For one thread at a time; whoever has it holds the queue's lock. Blocks on the disk.
-final class QueueDesk {
+/// Only one thread at a time may use it, and its process must hold the queue's lock. It blocks on the disk.
+final class QueueCoordinator {
     let store: QueueStore
     private(set) var machine: QueueMachine
     /// The tasks whose records have changed, and those that were removed, since this was last asked.
