@@ -218,7 +218,8 @@ enum OpenAPI {
             "required": ["kind", "message", "hint", "code"], "properties": {"kind": {"type": "string"},
             "message": {"type": "string"}, "hint": {"type": "string"}, "step": {"type": "string"}, "needed": {"type": "array", "items": {"type":
             "string"}}, "starts_over": {"type": "boolean"}, "code": {"type": "integer",
-            "minimum": 0}}}, "attempts": {"type": "integer", "minimum": 0}, "retry_at": {"type":
+            "minimum": 0}, "status": {"type": "integer"}, "curl_code": {"type": "integer"}, "errno":
+            {"type": "integer"}}}, "attempts": {"type": "integer", "minimum": 0}, "retry_at": {"type":
             "number"}, "waiting_since": {"type": "number"}, "pause_reason": {"type": "string"}, "added":
             {"type": "number"}, "started": {"type": "number"}, "finished": {"type": "number"},
             "last_byte": {"type": "number"}, "type": {"type": "string"}, "digests": {"type": "array",
