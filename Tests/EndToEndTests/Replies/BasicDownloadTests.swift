@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// The built command against an origin that behaves.
+/// Tests the built command with an origin that behaves correctly.
 struct BasicDownloadTests {
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 100_000, 9_000_001] as [Int64])
     func fetchesFilesOfEverySize(size: Int64) throws {

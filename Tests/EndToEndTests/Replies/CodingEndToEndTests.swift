@@ -3,11 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Content codings that nobody asked for: stored archives are saved as they are sent, and what is encoded
-/// on the way is decoded.
+/// Tests replies with a `Content-Encoding` although segget requests `identity`.
+///
+/// Archives that are stored with their coding are saved as sent. Other coded replies are decoded.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CodingEndToEndTests {
-    /// Two megabytes of text, and what a program for codings makes of them.
+    /// About 2 MB of text, and its output from a compression program.
     private struct Text {
         let plain: [UInt8]
         let coded: [UInt8]
@@ -23,7 +24,7 @@ struct CodingEndToEndTests {
         }
     }
 
-    /// What a server answers that has these bytes and marks them as encoded.
+    /// Returns a server's reply with these bytes, marked with a content coding.
     private static func reply(
         _ bytes: [UInt8], _ request: OriginRequest, coding: String?, ranges: Bool = true
     ) -> OriginReply {
@@ -96,11 +97,12 @@ struct CodingEndToEndTests {
             mode == "pipe" ? outcome.standardOutput : Array(try sandbox.read("text.txt"))
         #expect(got == text.plain)
         #expect(outcome.errorOutput.contains("encoded as `gzip`"), "\(outcome.errorOutput)")
-        // It is still not asked for.
+        // The requests still accept `identity` only.
         #expect(origin.requests.allSatisfy { $0.header("Accept-Encoding") == "identity" })
     }
 
-    /// A digest of the encoded bytes says nothing of the decoded ones; one that is asked for does.
+    /// An advertised digest of the coded bytes is ignored; `--checksum` applies to the decoded
+    /// file.
     @Test func digestsBelongToTheEncodedBytes() async throws {
         let text = try Text()
         let wrong = "sha-256=:" + Data(repeating: 7, count: 32).base64EncodedString() + ":"
@@ -118,14 +120,13 @@ struct CodingEndToEndTests {
         #expect(try !empty.names().contains("text.txt"))
     }
 
-    /// What breaks off is not continued: what had come was decoded, and its place in the encoded file is
-    /// not known.
+    /// An interrupted decoded stream starts over: its offset in the coded bytes is unknown.
     @Test func aDecodedPartIsNeverContinued() async throws {
         let text = try Text()
         let cuts = Tally()
         let (outcome, sandbox) = try await run("text.txt") { request in
             Self.reply(text.coded, request, coding: "gzip").with {
-                // The first one that comes whole.
+                // The first request without a range.
                 if request.range == nil, request.method == "GET", cuts.add() == 1 {
                     $0.cutAfter = Int64(text.coded.count / 2)
                 }
@@ -152,8 +153,7 @@ struct CodingEndToEndTests {
         #expect(try !sandbox.names().contains("text.txt"))
     }
 
-    /// The coding is part of what identifies the version: a part of encoded bytes is continued with
-    /// such only.
+    /// The coding identifies the version, so only bytes with the same coding continue a part.
     @Test(arguments: ["gzip", nil])
     func betweenTwoRuns(later: String?) async throws {
         let stage = try Stage(size: 3_000_000)

@@ -1,13 +1,12 @@
 import TestSupport
 import Testing
 
-/// Servers that contradict themselves from the start: they are not asked by many connections, nor for
-/// long.
+/// Servers that contradict themselves from the start get few connections and few retries.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ContradictionEndToEndTests {
     static let size: Int64 = 8_000_000
 
-    /// What a range is answered with.
+    /// A wrong reply to a range request.
     enum Lie: String, Sendable, CaseIterable {
         case anotherStart, theBeginning, anotherTotal
 
@@ -25,13 +24,13 @@ struct ContradictionEndToEndTests {
         }
     }
 
-    /// Ends soon, after few requests, with nothing published.
+    /// The run fails after few requests and publishes no file.
     @Test(arguments: Lie.allCases, ["4", "64"])
     func endsSoonAndAfterFewRequests(lie: Lie, connections: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard request.method == "GET" else { return }
             guard let range = request.range else {
-                // Not even the whole file is to be had.
+                // The whole file is not available either.
                 reply = .text(416)
                 return
             }
@@ -40,14 +39,16 @@ struct ContradictionEndToEndTests {
         let outcome = try await trial.run("-x", connections, "--retries", "5")
         #expect(outcome.exitCode != 0, "\(outcome.errorOutput)")
         #expect(try !trial.sandbox.names().contains("file.bin"))
-        // How many depends on how late replies come; 64 connections that know nothing of each other would make 384.
+        // The number depends on when replies arrive; 64 independent connections would send 384
+        // requests.
         #expect(trial.origin.requests.count < 100, "\(outcome.errorOutput)")
-        // Each connection waits by itself: none of them for longer than that.
+        // Each connection has a separate retry delay, of at most 2 s.
         let delays = try outcome.notices("retrying").compactMap(\.delay)
         #expect(delays.allSatisfy { $0 <= 2 }, "\(outcome.errorOutput)")
     }
 
-    /// Before a range was right no more than four are asked for; then as many as are wanted.
+    /// At most four requests are sent before a range is correct; afterwards all connections are
+    /// used.
     @Test func fewAreAskedForBeforeARangeWasRight() async throws {
         let asked = Tally()
         let open = Guarded<Int?>(nil)
@@ -55,19 +56,21 @@ struct ContradictionEndToEndTests {
             guard request.method == "GET" else { return }
             reply.pace = 400_000
             asked.add()
-            // Nobody is answered before it is known how many ask: one more would come at once.
+            // All replies wait until the number of requests is known: a finished request is
+            // replaced by a new one.
             _ = eventually { asked.count() >= 4 }
             _ = eventually(timeout: 1) { asked.count() > 6 || open.withLock { $0 } != nil }
             open.withLock { $0 = $0 ?? asked.count() }
         }
         let outcome = try await trial.run("-x", "16")
         try trial.expectComplete(outcome)
-        // A late response to `HEAD` adds a `GET` beside it, and a second without a byte adds a canary.
+        // A late response to `HEAD` adds a parallel `GET`, and a second without a byte adds a
+        // canary.
         #expect((4...6).contains(open.withLock { $0 } ?? 0))
         #expect(trial.origin.peakConnections >= 12)
     }
 
-    /// Whoever is right once, and lies for a moment later, is not given up so soon.
+    /// A server that has sent one correct range may send several wrong ones.
     @Test func aServerThatWasRightHasMorePatience() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size) { request, reply in

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Digests that the caller expects, or the server advertises.
+/// Tests digests that the caller expects or the server advertises.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DigestEndToEndTests {
     static let size: Int64 = 2_000_000
@@ -35,7 +35,7 @@ struct DigestEndToEndTests {
         #expect(outcome.errorOutput.contains("verified \(verified[0])"))
     }
 
-    /// Corrupt bytes: not published, both digests shown, and never resumed.
+    /// A corrupt file is not published or resumed, and the message shows both digests.
     @Test(arguments: ["sha256", "crc32", "segments", "one stream"])
     func corruptBytesAreNotPublished(kind: String) async throws {
         let isHonest = Guarded(false)
@@ -49,7 +49,7 @@ struct DigestEndToEndTests {
         var wrong = Self.bytes
         wrong[1_234_567] ^= 0xFF
         let expected = Self.hex(Self.sha256)
-        // The CRC of the file as it is, reported by a run that nothing disturbs.
+        // The CRC of the correct file, taken from a download without faults.
         isHonest.withLock { $0 = true }
         let honest = try await trial.run("-o", "honest")
         let report = honest.errorOutput
@@ -67,7 +67,8 @@ struct DigestEndToEndTests {
         #expect(try trial.sandbox.read("file.bin.part") == Data(wrong))
         let manifest = String(decoding: try trial.sandbox.read("file.bin.segget"), as: UTF8.self)
         #expect(manifest.contains("\"rejected\":"))
-        // Still corrupt: all of it is fetched anew, with the same end.
+        // The bytes are still corrupt: the second run downloads the whole file again, and fails the
+        // same way.
         let before = trial.origin.bytesServed
         let second = try await trial.run("-x", "3", "--checksum", checksum)
         try trial.expectFailure(second, code: 65, kind: "checksum_mismatch")
@@ -79,7 +80,7 @@ struct DigestEndToEndTests {
         #expect(try third.events("finished").first?.bytesResumed == 0)
     }
 
-    /// Fields by which servers state digests, as they are and for wrong data.
+    /// A header field in which servers state a digest, and the verified digest in the output.
     struct Field: Sendable, CustomTestStringConvertible {
         var name: String
         var value: String
@@ -110,7 +111,8 @@ struct DigestEndToEndTests {
     @Test(arguments: fields)
     func rightAdvertisedDigestIsVerified(field: Field) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
-            // Content-MD5 is of the body, and so only on the whole file's replies the file's.
+            // `Content-MD5` covers the body, so it is the file's digest only in replies with the
+            // whole file.
             if reply.status == 200 { reply.set(field.name, field.value) }
         }
         let outcome = try await trial.run("-x", "3")
@@ -132,7 +134,7 @@ struct DigestEndToEndTests {
         #expect(try trial.sandbox.read("file.bin.part").count == Int(Self.size))
     }
 
-    /// What covers only the range, or the parts, says nothing about the file.
+    /// Digests of a range or of parts do not apply to the file.
     @Test(
         arguments: [
             HeaderField("Content-Digest", "sha-256=:\(base64(md5)):"),
@@ -150,7 +152,7 @@ struct DigestEndToEndTests {
         #expect(outcome.errorOutput.contains("only the size is verified"))
     }
 
-    /// The caller's and the server's digest are both verified.
+    /// Both the caller's and the server's digest are verified.
     @Test func bothAreVerified() async throws {
         let trial = try WireTrial(size: Self.size) { _, reply in
             reply.set("Repr-Digest", "sha-256=:\(Self.base64(Self.sha256)):")

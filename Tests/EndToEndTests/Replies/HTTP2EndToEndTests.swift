@@ -4,8 +4,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Servers that speak HTTP/2 only: real ones, which refuse HTTP/1.1 in the handshake, close the
-/// connection, or answer in frames.
+/// Tests real servers that support HTTP/2 only.
+///
+/// They refuse HTTP/1.1 in the TLS handshake, close the connection, or answer in frames.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HTTP2EndToEndTests {
     private let content = Content(size: 12_000_000, seed: 2)
@@ -22,7 +23,7 @@ struct HTTP2EndToEndTests {
         try await Trials.run(arguments + ["--json", "-v"], in: sandbox.path)
     }
 
-    /// Expects the file, and that HTTP/2 was found at the first attempt, and reported once.
+    /// Expects the complete file, and that the first attempt found HTTP/2 and reported it once.
     private func expectComplete(
         _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -40,7 +41,7 @@ struct HTTP2EndToEndTests {
             sourceLocation: location)
     }
 
-    /// Without ranges: in one stream, into a file or a pipe that is read slowly.
+    /// nghttpd serves no ranges: segget uses one stream, into a file or a slowly read pipe.
     @Test(arguments: [false, true])
     func nghttpdServesAFile(isSecure: Bool) async throws {
         let server = try Nghttpd(root: root.path, isSecure: isSecure)
@@ -54,14 +55,15 @@ struct HTTP2EndToEndTests {
         let bytes = try first + piped.readToEnd()
         #expect(Int64(bytes.count) == content.size)
         #expect(content.matches(bytes, in: 0..<content.size))
-        // Its 404 to `HEAD` has a body, which is an error in HTTP/2: `GET` says it.
+        // nghttpd's 404 to `HEAD` has a body, which is an error in HTTP/2. `GET` returns the
+        // status.
         let missing = try await run([server.url("none")] + trust)
         #expect(missing.exitCode == 69, "\(missing.errorOutput)")
         #expect(missing.errorOutput.contains("404"))
         #expect(try missing.notices("retrying").isEmpty)
     }
 
-    /// With ranges: in segments, each on a connection of its own.
+    /// With ranges, each segment has a separate connection.
     @Test(arguments: [false, true])
     func segmentsHaveConnectionsOfTheirOwn(isSecure: Bool) async throws {
         let server = try HTTP2Nginx(root: root.path, limitRate: "3m")
@@ -83,7 +85,7 @@ struct HTTP2EndToEndTests {
         #expect(content.matches(bytes, in: 0..<content.size))
     }
 
-    /// What a run that was killed has left is continued over HTTP/2, too.
+    /// A killed download also resumes over HTTP/2.
     @Test(arguments: [false, true])
     func aKilledRunIsContinued(isSecure: Bool) async throws {
         let server = try HTTP2Nginx(root: root.path, limitRate: "500k")
@@ -105,7 +107,7 @@ struct HTTP2EndToEndTests {
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 1_000_000)
     }
 
-    /// Small files share a connection, where TLS says that they may; a large one has its own.
+    /// Small files share a connection if TLS negotiated HTTP/2; a large file has a separate one.
     @Test(arguments: [false, true])
     func listsGoOn(isSecure: Bool) async throws {
         let small = try (1...20).map { number in
@@ -133,9 +135,9 @@ struct HTTP2EndToEndTests {
         try await check({ server.url($0, isSecure: isSecure) }, server.authority)
     }
 
-    // MARK: Neighbours
+    // MARK: Failures that do not indicate HTTP/2
 
-    /// A server that closes every connection is asked as often as ever, and fails as ever.
+    /// A server that closes every connection gets the usual retries, and the run fails as usual.
     @Test(arguments: [
         OriginReply.closeWithoutReply, .resetWithoutReply, .raw("too many of you\r\n"),
     ])
@@ -146,11 +148,11 @@ struct HTTP2EndToEndTests {
         #expect(try outcome.notices("needs_http2").isEmpty)
         #expect(try outcome.notices("retrying").count == 2)
         #expect(trial.gets.count == 3)
-        // One `HEAD` and one `GET` have tried HTTP/2.
+        // One `HEAD` and one `GET` tried HTTP/2.
         #expect(trial.origin.acceptedConnections <= trial.origin.requests.count + 2)
     }
 
-    /// One that closes now and then speaks HTTP/1.1 as before and after.
+    /// A server that sometimes closes the connection is still used over HTTP/1.1.
     @Test func aBrokenReplyIsNoRefusal() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.number % 3 == 0 { reply = .closeWithoutReply }
@@ -160,7 +162,7 @@ struct HTTP2EndToEndTests {
         #expect(try outcome.notices("needs_http2").isEmpty)
     }
 
-    /// Also over TLS, where HTTP/2 is to be had by the same name: what fails there fails.
+    /// Also over TLS, with a server name that offers HTTP/2 too.
     @Test func whoClosesOverTLSStillFails() async throws {
         let server = try Nginx(root: root.path, directives: "return 444;")
         let outcome = try await run([
@@ -174,7 +176,7 @@ struct HTTP2EndToEndTests {
         #expect(try sandbox.names() == [])
     }
 
-    /// Another refusal in the handshake is none of HTTP/1.1, and a proxy is not asked in frames.
+    /// A proxy that closes connections is not tried with HTTP/2.
     @Test func aProxyThatClosesIsNotAskedInFrames() async throws {
         let proxy = try FaultOrigin { _ in .closeWithoutReply }
         let outcome = try await run([

@@ -2,7 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `HEAD` is a hint: only a `GET` that fails is a failure, and what either states counts.
+/// `HEAD` is a hint: only a failing `GET` fails the download, and the fields of both replies are
+/// used.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HeadEndToEndTests {
     @Test(arguments: ["redirects to itself", "leads elsewhere", "hangs"])
@@ -22,8 +23,7 @@ struct HeadEndToEndTests {
         #expect(try outcome.notices("head_unusable").count == 1)
     }
 
-    /// The name that only `GET` states, as of a signed link of S3 with
-    /// `response-content-disposition`.
+    /// Only `GET` states the name, as with signed S3 URLs with `response-content-disposition`.
     @Test(arguments: ["1", "4"])
     func theNameThatOnlyGetTells(connections: String) async throws {
         let path = "/dir/key?response-content-disposition=x&sig=1"
@@ -36,7 +36,7 @@ struct HeadEndToEndTests {
         try trial.expectComplete(first, name: "report.bin")
     }
 
-    /// The next run finds the part by that name.
+    /// The next run finds the part under the name from `GET`.
     @Test func theNameThatOnlyGetTellsIsFoundAgain() throws {
         let stage = try Stage(size: 3_000_000)
         let disposition = "attachment; filename=\"report.bin\""
@@ -56,7 +56,7 @@ struct HeadEndToEndTests {
         #expect(try stage.isRight("report.bin"))
     }
 
-    /// Tag and date that only `HEAD` states are not forgotten: they continue a part, and set the
+    /// An `ETag` and a `Last-Modified` that only `HEAD` states resume the part and set the file's
     /// time.
     @Test(arguments: [true, false])
     func whatOnlyHeadTellsContinuesAPart(isSame: Bool) throws {
@@ -89,7 +89,7 @@ struct HeadEndToEndTests {
         #expect(status.st_mtim.tv_sec == 1_700_000_000)
     }
 
-    /// The file changes while it is fetched, and only `HEAD` would show it.
+    /// The file changes during the download, and only `HEAD` states the new `ETag`.
     @Test func aChangeThatOnlyHeadTells() async throws {
         let gets = Tally()
         let trial = try WireTrial(size: 3_000_000) { request, content in
@@ -106,7 +106,7 @@ struct HeadEndToEndTests {
         #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
     }
 
-    /// What servers answer to a range that they do not like: one request without a range is made.
+    /// After an error reply to a range request, segget sends one request without a range.
     @Test(arguments: [400, 403, 404, 405, 500, 501], ["one", "list"])
     func aRangeThatIsRefused(status: Int, mode: String) async throws {
         let trial = try WireTrial(size: 100_000) { request, reply in
@@ -124,7 +124,7 @@ struct HeadEndToEndTests {
         #expect(trial.gets.count == 2)
     }
 
-    /// The same where `HEAD` offered ranges.
+    /// `HEAD` offered ranges.
     @Test(arguments: [400, 403, 404, 405, 416, 500, 501], ["1", "4"])
     func aRangeThatIsRefusedAfterAGoodHead(status: Int, connections: String) async throws {
         let trial = try WireTrial(size: 100_000) { request, reply in
@@ -135,8 +135,7 @@ struct HeadEndToEndTests {
         #expect(trial.gets.count < 12)
     }
 
-    /// Where the request without a range fails too, its status is reported, and it is asked for
-    /// once.
+    /// If the request without a range fails too, its status is reported without a retry.
     @Test(arguments: [400, 403, 404, 405, 501])
     func whatIsRefusedInAnyCase(status: Int) async throws {
         let trial = try WireTrial { request, reply in
@@ -145,7 +144,7 @@ struct HeadEndToEndTests {
         let outcome = try await trial.run()
         #expect(outcome.exitCode == (status == 403 ? 77 : 69), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("\(status)"))
-        // A server that counts requests may have counted `HEAD`: a 403 is asked about once more.
+        // A 403 is retried once: a server that counts requests may have counted `HEAD`.
         #expect(trial.gets.count == (status == 403 ? 3 : 2))
     }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a server says for a moment only costs nothing that has arrived.
+/// Temporary wrong replies do not discard received bytes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MomentaryReplyTests {
     private static let size: Int64 = 6_000_000
@@ -20,8 +20,7 @@ struct MomentaryReplyTests {
         #expect(bytes <= Self.size - kept + Stage.stolen, sourceLocation: location)
     }
 
-    /// The first replies to a later run have the whole file in place of a range, or are of another
-    /// backend; the rest is as it was.
+    /// At first the server sends the whole file for a range, or another backend's version.
     @Test(arguments: [1, 8], [true, false])
     func aLaterRunKeepsItsPart(connections: Int, isOther: Bool) throws {
         let stage = try Stage(size: Self.size)
@@ -31,7 +30,8 @@ struct MomentaryReplyTests {
             let content = offer.content
             offer.bend = { request, reply in
                 guard request.method == "GET" else { return }
-                // Two replies; or all of them until it was asked twice more what it offers.
+                // The first two replies, or with 8 connections, all until segget has sent two
+                // one-byte requests.
                 let looked = request.range?.last == 0 ? looks.add() : looks.count()
                 guard connections == 1 ? tally.add() <= 2 : looked <= 2 else { return }
                 reply =
@@ -46,7 +46,7 @@ struct MomentaryReplyTests {
         #expect(try outcome.events("finished").first?.bytesResumed == kept)
     }
 
-    /// All connections break midway; for a moment no ranges are served then, or another version.
+    /// All connections break, and then the server temporarily sends no ranges, or another version.
     @Test(arguments: [true, false])
     func theSameRunGoesOn(isOther: Bool) throws {
         let stage = try Stage(size: Self.size)
@@ -59,7 +59,7 @@ struct MomentaryReplyTests {
                     reply.cutAfter = 600_000
                     return
                 }
-                // Until it was asked twice what it offers.
+                // All replies until segget has sent two one-byte requests.
                 let looked = request.range?.last == 0 ? looks.add() : looks.count()
                 guard looked <= 2 else { return }
                 reply =
@@ -78,7 +78,8 @@ struct MomentaryReplyTests {
         reply = .text(200, "<html>please log in", headers: [.init("Content-Type", "text/html")])
     }
 
-    /// A login page in place of everything: the part stays, and goes on when the file is back.
+    /// A login page replaces all replies: the part remains, and resumes when the file is available
+    /// again.
     @Test func aPageDoesNotReplaceThePart() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 600_000)
@@ -96,7 +97,7 @@ struct MomentaryReplyTests {
         try expectAllKept(stage, outcome, since: requests, kept: kept)
     }
 
-    /// The same midway; and whoever wants the page can have it.
+    /// A login page appears during the download; `--no-resume` downloads the page.
     @Test func aPageMidwayEndsTheRun() throws {
         let stage = try Stage(size: Self.size)
         let tally = Tally()
