@@ -1,15 +1,16 @@
 import TestSupport
 import Testing
 
-/// Servers without ranges, or without a size: one stream, and the output says so.
+/// Servers without ranges or without a size are downloaded in one stream, and the output reports
+/// that.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct OneStreamEndToEndTests {
-    /// A server that serves no ranges, as far as a client can see.
+    /// A server that appears to serve no ranges.
     struct Server: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var transfer = "one_stream_no_ranges"
         var says = "the server does not support byte ranges: downloading in one stream"
-        /// Most body bytes that it may send.
+        /// The maximum number of body bytes that it may send.
         var bytes: Int64 = 3_000_000
         var bend: @Sendable (OriginRequest, inout OriginReply) -> Void
     }
@@ -40,7 +41,7 @@ struct OneStreamEndToEndTests {
             whole(request, &reply)
             reply.framing = .close
         },
-        // The replies to the segments are not read, but the kernels have buffers.
+        // segget does not read the replies to the segments, but the kernels buffer bytes of them.
         Server(testDescription: "promises ranges and sends 200", bytes: 30_000_000) {
             request, reply in
             whole(request, &reply)
@@ -71,11 +72,12 @@ struct OneStreamEndToEndTests {
         #expect(try outcome.events("finished").first?.bytesReceived == 3_000_000)
     }
 
-    /// The server serves ranges that begin at 0, and refuses all others with the size of the same file.
+    /// The server serves ranges that begin at 0, and refuses all others with the size of the same
+    /// file.
     @Test func refusedRangesInsideTheFileEndInOneStream() async throws {
         let trial = try WireTrial { request, reply in
             guard let range = request.range, range.first > 0 else {
-                // Slow, so that other ranges are requested before the first one has arrived.
+                // Slow, so that segget requests other ranges before the first one is complete.
                 reply.pace = 1_000_000
                 return
             }
@@ -109,7 +111,7 @@ struct OneStreamEndToEndTests {
         #expect(try outcome.notices("size_unknown").isEmpty)
     }
 
-    /// A stream that breaks cannot be continued: it begins anew, and does not end half-way.
+    /// A broken stream starts over, because it cannot be resumed.
     @Test(
         arguments: [OriginReply.Framing.contentLength, .chunked], [OriginReply.Cut.fin, .rst])
     func brokenStreamsStartOver(framing: OriginReply.Framing, cut: OriginReply.Cut) async throws {
@@ -129,7 +131,8 @@ struct OneStreamEndToEndTests {
         #expect(tally.count() == 3)
     }
 
-    /// The whole file from a cold cache, broken off, and ranges of the same version afterwards.
+    /// The first reply is the whole file and breaks; later replies serve ranges of the same
+    /// version.
     @Test func aBrokenStreamGoesOnWithRanges() async throws {
         let tally = Tally()
         let trial = try WireTrial(sendBuffer: 64 << 10) { request, reply in
@@ -168,7 +171,8 @@ struct OneStreamEndToEndTests {
         #expect(try outcome.notices("retrying").first?.reason == "stalled")
     }
 
-    /// 200 to `If-Range` although nothing has changed; ranges without a condition work.
+    /// The server replies 200 to `If-Range` although the file is unchanged; unconditional ranges
+    /// work.
     @Test func ifRangeIsAlwaysAnsweredWithTheWholeFile() async throws {
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.header("If-Range") != nil else { return }
@@ -180,7 +184,7 @@ struct OneStreamEndToEndTests {
         try trial.expectComplete(outcome)
         #expect(try outcome.events("started").last?.transfer == "segments")
         #expect(try outcome.notices("ranges_ignored").isEmpty)
-        // Once a connection, and never again.
+        // At most one conditional request per connection.
         #expect(trial.gets.count { $0.header("If-Range") != nil } <= 8)
         #expect(trial.gets.count { $0.header("If-Range") == nil && $0.range != nil } > 3)
     }
@@ -212,7 +216,7 @@ struct OneStreamEndToEndTests {
                 $0.set("Content-Range", "bytes \(range.lowerBound)-\(end - 1)/5000000")
             }
         }
-        // No such reply is a failure.
+        // A capped range is not a failure: no retries are needed.
         let outcome = try await trial.run("-x", "4", "--retries", "0")
         try trial.expectComplete(outcome)
         #expect(trial.gets.allSatisfy { $0.bytesServed <= cap })

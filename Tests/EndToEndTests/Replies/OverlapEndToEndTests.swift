@@ -1,18 +1,19 @@
 import TestSupport
 import Testing
 
-/// `HEAD` and the first ranged `GET` at the same time, to a server whose connections take their time:
-/// its name is known only when both have been asked for.
+/// segget sends `HEAD` and the first ranged `GET` at the same time if connecting is slow.
+///
+/// The name server answers only after both connections have asked for the address.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
 struct OverlapEndToEndTests {
-    /// What the server does with `HEAD`, and with the first `GET`.
+    /// The server's replies to `HEAD` and to the first `GET`.
     struct Answers: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Whether what the first `GET` brings is used, so that nobody asks for it again.
+        /// Whether the bytes of the first `GET` are used, so that they are not requested again.
         var usesFirst = true
-        /// Notices that `HEAD` is of no use.
+        /// The number of notices that `HEAD` is not usable.
         var notices = 0
         var head: @Sendable (inout OriginReply) -> Void = { _ in }
         var get: @Sendable (inout OriginReply) -> Void = { _ in }
@@ -50,7 +51,7 @@ struct OverlapEndToEndTests {
 
     @Test(arguments: all)
     func eitherMayAnswer(answers: Answers) async throws {
-        // What stalls because the machine is busy is taken over.
+        // On a busy machine, another connection may take over a stalled range.
         let isAsExpected = try await Trials.oneOfThree {
             let (tally, network) = (Tally(), try NetworkPair())
             let trial = try WireTrial(size: 9_000_000, network: network) { request, reply in
@@ -60,7 +61,7 @@ struct OverlapEndToEndTests {
                     answers.get(&reply)
                 }
             }
-            // With it nobody asks again in the end.
+            // With a checksum, segget does not check the version again at the end.
             let checksum = ["--checksum", "sha-256:\(trial.content.sha256Hex)"]
             let outcome = try await run(trial, checksum)
             try trial.expectComplete(outcome)
@@ -77,7 +78,7 @@ struct OverlapEndToEndTests {
         #expect(isAsExpected)
     }
 
-    /// What only `HEAD` states is not lost.
+    /// A digest that only `HEAD` states is verified.
     @Test func aDigestOfHeadCounts() async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair()) { request, reply in
             guard request.method == "HEAD" else { return }
@@ -88,7 +89,7 @@ struct OverlapEndToEndTests {
         #expect(trial.gets.count { $0.range?.first == 0 } == 1)
     }
 
-    /// Where bytes are there already, or credentials may be wrong, `HEAD` goes alone.
+    /// With credentials, which may be wrong, or one connection, `HEAD` is sent first.
     @Test(arguments: [["-u", "me:hush"], ["-x", "1"]])
     func headGoesAlone(options: [String]) async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair())
@@ -119,8 +120,8 @@ struct OverlapEndToEndTests {
         defer { names.stop() }
         let child = try trial.start(
             options + ["-4"], url: "http://origin.test:\(trial.origin.port)/dir/file.bin")
-        // Both requests, and who looks for further addresses; or one of them again, and then the others
-        // have asked long ago.
+        // The questions of both requests and of the search for further addresses. If one of them is
+        // repeated, the others were asked before.
         #expect(eventually { names.questions >= 3 })
         names.become(.answers)
         return try await Trials.end(of: child)

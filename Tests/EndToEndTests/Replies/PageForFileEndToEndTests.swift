@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An HTML page where the name promises something else.
+/// The server sends an HTML page although the file name has another extension.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PageForFileEndToEndTests {
     private static func page(_ size: Int) -> [UInt8] {
@@ -10,7 +10,7 @@ struct PageForFileEndToEndTests {
         return start + [UInt8](repeating: 0x20, count: size - start.count)
     }
 
-    /// A page of so many bytes at every path, in ranges too.
+    /// Returns an origin that serves a page of this many bytes at every path, also in ranges.
     private func origin(_ size: Int, type: String = "text/html") throws -> FaultOrigin {
         try FaultOrigin { request in
             let content = Self.page(size)
@@ -56,7 +56,7 @@ struct PageForFileEndToEndTests {
             "list", urls.map { "\($0)\n refuse-html=true\n" }.joined())
         #expect(try Segget.run(["-i", list], in: sandbox.path).end == .exit(69))
         #expect(try sandbox.names() == ["list"])
-        // Who knows the digest knows the file.
+        // With a checksum, the bytes are verified instead.
         let digest = try Segget.run(
             [urls[0], "--refuse-html", "--checksum", "crc32:00000000"], in: sandbox.path)
         #expect(digest.end == .exit(65), "\(digest.errorOutput)")
@@ -80,7 +80,7 @@ struct PageForFileEndToEndTests {
         #expect(try stage.run("run").end == .exit(69))
         #expect(try stage.task(warned)["html"] as? Bool == true)
         #expect(try stage.state(refused) == "failed")
-        // A file that is moved is still that page.
+        // Renaming the file does not change the flag.
         try stage.done("rename", warned, "other.zip")
         #expect(try stage.task(warned)["html"] as? Bool == true)
     }

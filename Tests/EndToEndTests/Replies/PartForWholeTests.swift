@@ -1,18 +1,18 @@
 import TestSupport
 import Testing
 
-/// Servers whose parts look like whole files: what is published is the file.
+/// Servers send parts that look like whole files; segget publishes only the whole file.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PartForWholeTests {
     private static let size: Int64 = 8_000_000
 
-    /// A server that answers each range with 200, `Content-Range` and just these bytes, as gofakes3 does
-    /// (`rclone serve s3`).
+    /// Replies to each range with 200, `Content-Range` and its bytes, as gofakes3 does (`rclone
+    /// serve s3`).
     private static func by200(_ reply: inout OriginReply) {
         if reply.status == 206 { reply.status = 200 }
     }
 
-    /// What `HEAD` is good for.
+    /// How the server replies to `HEAD`.
     enum Head: String, CaseIterable, Sendable {
         case good, refused, withoutRanges
 
@@ -33,7 +33,7 @@ struct PartForWholeTests {
         }
         let outcome = try await trial.run("-x", connections)
         try trial.expectComplete(outcome)
-        // They are of use as they are: nothing comes twice but what was on its way.
+        // The replies are used: only bytes in flight are received twice.
         #expect(trial.excess < Stage.stolen)
         #expect(try outcome.events("probed").last?.transfer == "segments")
     }
@@ -50,7 +50,7 @@ struct PartForWholeTests {
         #expect(trial.content.matches(outcome.standardOutput, in: 0..<Self.size))
     }
 
-    /// A 200 with `Content-Range` that is not what was asked for to the byte is no part of the file.
+    /// A 200 with a `Content-Range` other than the requested one is not written to the file.
     @Test(arguments: ["shorter", "elsewhere", "other tag", "other total", "no total"])
     func partsBy200HaveToBeRight(lie: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
@@ -88,8 +88,9 @@ struct PartForWholeTests {
         }
     }
 
-    /// The range without its `Content-Range`, as a whole file of that length: a proxy that drops what it
-    /// does not know, or HTTP/1.0.
+    /// The server drops `Content-Range`, so that the range looks like a whole file of that length.
+    ///
+    /// Such a server may be a proxy that removes unknown fields, or use HTTP/1.0.
     @Test(arguments: ["length", "chunked", "close"], ["default", "1"])
     func aPartWithoutContentRange(framing: String, connections: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
@@ -108,14 +109,14 @@ struct PartForWholeTests {
         #expect(refused.count == 1, "\(outcome.errorOutput)")
     }
 
-    /// A reply to a range never makes the file shorter than `HEAD` said of the same version.
+    /// A reply to a range never shortens the size that `HEAD` stated for the same version.
     @Test(arguments: [200, 206], [Head.good, .withoutRanges])
     func aRangeThatMakesTheFileShorter(status: Int, head: Head) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             if request.method == "HEAD" { return head.bend(&reply) }
             guard let range = request.range?.bytes(of: Self.size) else { return }
             reply.status = status
-            // The end of the range is stated as that of the file.
+            // The end of the range is stated as the end of the file.
             reply.set(
                 "Content-Range",
                 "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(range.upperBound)")
@@ -124,7 +125,7 @@ struct PartForWholeTests {
         try trial.expectComplete(outcome)
     }
 
-    /// Nothing but a part is sent, whatever is asked: that is no file.
+    /// If the server sends the same part in reply to every request, the download fails.
     @Test func aPartInAnswerToEverything() async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard request.method == "GET" else { return reply = .text(405) }
@@ -137,7 +138,7 @@ struct PartForWholeTests {
         #expect(try !trial.sandbox.names().contains("file.bin"))
     }
 
-    /// In a list each file costs one request, whose reply may be such a part.
+    /// In a list, segget sends one request for each small file; its reply may be such a part.
     @Test(arguments: [1, 100_000, 262_144, 262_145, 1_000_000] as [Int64], [true, false])
     func inAList(size: Int64, hasContentRange: Bool) async throws {
         let trial = try WireTrial(size: size) { _, reply in

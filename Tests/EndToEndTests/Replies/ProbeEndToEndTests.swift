@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// What is made of the answers to `HEAD` and to the first `GET`.
+/// Tests how replies to `HEAD` and the first `GET` are used.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProbeEndToEndTests {
-    /// A way in which `HEAD` does not do.
+    /// An unusable reply to `HEAD`.
     struct Head: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Whether the answer alone shows that it is of no use.
+        /// Whether the reply alone shows that it is not usable.
         var isSeen = true
         var bend: @Sendable (inout OriginReply) -> Void
 
@@ -50,14 +50,15 @@ struct ProbeEndToEndTests {
             #expect(try outcome.notices("head_unusable").count == 1)
             #expect(outcome.errorOutput.contains("`HEAD` was not usable"))
             #expect(try outcome.events("probed").last?.probedBy == "GET")
-            // The bytes of the probing GET are kept: nothing is fetched twice.
+            // The bytes of the probing `GET` are kept, and not downloaded again.
             #expect(trial.gets.count { $0.range?.first == 0 } == 1)
-            // What is taken over may be on its way already; the whole file is 3 MB.
+            // Bytes in flight may be received twice if another connection takes over their range;
+            // the whole file is 3 MB.
             #expect(trial.excess < 2_500_000)
         }
     }
 
-    /// What a slow GET brought while it waited must not be fetched again, nor hold up the others.
+    /// The bytes that the probing `GET` receives early are kept and do not delay other connections.
     @Test func theProbingGetIsTheFirstSegment() async throws {
         let trial = try WireTrial(size: 12_000_000) { request, reply in
             if request.method == "HEAD" { reply = .text(403) }
@@ -67,7 +68,8 @@ struct ProbeEndToEndTests {
         let first = trial.gets.filter { $0.range?.first == 0 }
         #expect(first.count == 1)
         #expect(first.first?.number == 2)
-        // What is on its way when it is ended depends on how busy the machine is; the whole file is 12 MB.
+        // Bytes in flight when the reply is closed depend on the machine's load; the whole file is
+        // 12 MB.
         #expect(trial.excess < 4_000_000)
         #expect(trial.gets.count > 4)
         #expect(trial.origin.peakConnections <= 4)
@@ -84,11 +86,11 @@ struct ProbeEndToEndTests {
         try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
         #expect(outcome.errorOutput.contains("\(status)"))
         #expect(outcome.errorOutput.contains("\(trial.origin.port)/dir/file.bin"))
-        // What no repetition can mend is not repeated.
+        // Permanent errors are not retried.
         #expect(trial.origin.requests.map(\.method) == ["HEAD", "GET"])
     }
 
-    /// `HEAD` is fine and every `GET` is refused: bounded, whatever was promised.
+    /// If `HEAD` succeeds and every `GET` is refused, the number of requests is limited.
     @Test(
         arguments: [(403, 77, "refused"), (404, 69, "status"), (500, 69, "status")]
             as [(Int, Int32, String)])
@@ -102,7 +104,7 @@ struct ProbeEndToEndTests {
         #expect(trial.origin.requests.count < 30)
     }
 
-    /// A URL that is signed for GET alone.
+    /// The URL's signature is valid for `GET` only.
     @Test func signedURL() async throws {
         let trial = try WireTrial { request, reply in
             let isSigned = request.method == "GET" && request.target.hasSuffix("?sig=x%2By&e=9")
@@ -115,7 +117,8 @@ struct ProbeEndToEndTests {
         #expect(!outcome.output.contains("sig="))
     }
 
-    /// What nobody can decode, or what is not what it says.
+    /// Codings that segget cannot decode, and bodies that do not have the stated coding, are
+    /// refused.
     @Test(arguments: ["gzip", "br", "x-unknown", "bzip2", "gzip, x-unknown"])
     func unaskedContentCodingIsRefused(coding: String) async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", coding) }
@@ -125,7 +128,7 @@ struct ProbeEndToEndTests {
         #expect(trial.gets.allSatisfy { $0.header("Accept-Encoding") == "identity" })
     }
 
-    /// Coded replies only now and then, from a cache behind the same name.
+    /// A cache behind the same name sends some replies with a content coding.
     @Test func codedRepliesNowAndThenAreNotWritten() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.number % 3 == 0 {

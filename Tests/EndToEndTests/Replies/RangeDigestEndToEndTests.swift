@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `Content-Digest` of a range (RFC 9530).
+/// Tests `Content-Digest` of a range (RFC 9530).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RangeDigestEndToEndTests {
     static let size: Int64 = 6_000_000
@@ -17,7 +17,7 @@ struct RangeDigestEndToEndTests {
             : "unknown=:AAAA:, sha-256=:\(Data(SHA256.hash(data: bytes)).base64EncodedString()):"
     }
 
-    /// An origin that states the right digest of each range, and sends what a test makes of it.
+    /// Returns an origin that states the right digest of each range, and then changes the reply.
     private static func trial(
         size: Int64 = size, long: Bool = false,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
@@ -26,7 +26,7 @@ struct RangeDigestEndToEndTests {
             guard reply.status == 206, case .content(let content, let range) = reply.body else {
                 return
             }
-            // A long one is asked for in parts: its digest is not looked at.
+            // A long range is requested again in parts, so its digest is not compared.
             if range.count <= 8 << 20 {
                 reply.set("Content-Digest", field(content, range, long: long))
             } else {
@@ -45,7 +45,7 @@ struct RangeDigestEndToEndTests {
         #expect(trial.excess <= Stage.stolen)
     }
 
-    /// One byte is wrong, once: only that range is fetched again.
+    /// One wrong byte in one reply: only that range is downloaded again.
     @Test(arguments: [false, true], [0, 1])
     func aRangeThatDoesNotFitIsFetchedAgain(long: Bool, which: Int) async throws {
         let tally = Tally()
@@ -60,7 +60,7 @@ struct RangeDigestEndToEndTests {
         #expect(refused.first?.message?.contains("Content-Digest") == true)
     }
 
-    /// None ever fits: it ends, and none of its bytes is kept.
+    /// If no digest ever matches, the download fails and keeps no bytes.
     @Test func whatNeverFitsEnds() async throws {
         let trial = try Self.trial { _, reply in
             guard case .content(_, let range) = reply.body else { return }
@@ -72,7 +72,7 @@ struct RangeDigestEndToEndTests {
         #expect(trial.origin.requests.count < 30)
     }
 
-    /// What is cut, or taken over by another connection, cannot be compared, and is not lost.
+    /// A range that is cut off or taken over is not compared with its digest, but kept.
     @Test(arguments: [OriginReply.Cut.fin, .rst])
     func whatIsCutIsKept(cut: OriginReply.Cut) async throws {
         let trial = try Self.trial { request, reply in
@@ -86,7 +86,7 @@ struct RangeDigestEndToEndTests {
         #expect(trial.excess <= Stage.stolen)
     }
 
-    /// Nothing of a range is recorded before it is whole, so ranges are short where digests come.
+    /// Bytes of a range with a digest are recorded when it is complete, so such ranges are short.
     @Test func longRangesAreAskedForInParts() async throws {
         let trial = try Self.trial(size: 30_000_000)
         let outcome = try await trial.run("-x", "1")
@@ -96,7 +96,7 @@ struct RangeDigestEndToEndTests {
         #expect(lengths.count >= 4)
     }
 
-    /// A stream goes out only when its ranges have been compared.
+    /// Bytes are written to standard output only after their digest has been compared.
     @Test func aStreamIsCompared() async throws {
         let tally = Tally()
         let trial = try Self.trial { _, reply in

@@ -1,15 +1,15 @@
 import TestSupport
 import Testing
 
-/// Replies to ranged requests that are not what was asked for: none of them may reach the file.
+/// Wrong replies to range requests never reach the file.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RangeLieEndToEndTests {
     static let size: Int64 = 4_000_000
 
-    /// A lie about a range; the body is always other data than the file's, of the announced length.
+    /// A wrong reply to a range; its body is other data than the file's, of the stated length.
     struct Lie: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// What must be among the messages.
+        /// A text that the messages must contain.
         var says: String
         var bend: @Sendable (RequestedRange, inout OriginReply) -> Void
     }
@@ -31,7 +31,7 @@ struct RangeLieEndToEndTests {
             field(&reply, range.first == 0 ? 2 : range.first - 1, range.last ?? 0, "4000000")
         },
         Lie(testDescription: "end beyond", says: "were requested") { range, reply in
-            // Behind the last byte there is nothing to lie about.
+            // The last range cannot end later, so its start is wrong instead.
             let isLast = range.last == size - 1
             field(
                 &reply, range.first + (isLast ? 1 : 0), (range.last ?? 0) + (isLast ? 0 : 1),
@@ -132,20 +132,21 @@ struct RangeLieEndToEndTests {
         },
     ]
 
-    /// Which of the ranged replies are lies.
+    /// Which of the ranged replies are wrong.
     enum When: String, Sendable, CaseIterable {
         case first, midway
     }
 
-    /// Lies on the first reply, or on some of the later ones (how many there are depends on who is
-    /// quicker), and honest otherwise.
+    /// Wrong replies are refused, and their ranges are requested again.
+    ///
+    /// The first reply is wrong, or two of the later ones; their number depends on timing.
     @Test(arguments: lies, When.allCases)
     func liesAreRefusedAndAskedForAgain(lie: Lie, when: When) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, reply in
             guard let range = request.range, request.method == "GET" else { return }
             let number = tally.add()
-            // Only one: the next may be to the probe, which has to take a whole lie for the truth.
+            // Only the first reply: a probe, which may come next, would accept another file.
             let lies = when == .first ? number == 1 : number == 3 || number == 5
             guard lies else { return }
             tally.add("lies")
@@ -155,14 +156,15 @@ struct RangeLieEndToEndTests {
         try trial.expectComplete(outcome)
         let refused = try outcome.notices("response_refused")
         #expect(refused.count <= tally.count("lies"), "\(outcome.output)")
-        // On a busy machine another connection may have brought it before the lie was read.
+        // On a busy machine another connection may complete the range before segget reads the wrong
+        // reply.
         let isOvertaken = try !outcome.notices("hedged").isEmpty
         #expect(
             isOvertaken || refused.contains { $0.message?.contains(lie.says) == true },
             "\(outcome.output)")
     }
 
-    /// Lies for ever, from some reply on: it ends, with what had come before kept.
+    /// All replies after the fourth are wrong: the run ends, and keeps the bytes received before.
     @Test(arguments: lies.filter { !["200", "416"].contains($0.testDescription) })
     func liesWithoutEndAreNotFollowed(lie: Lie) async throws {
         let tally = Tally()
@@ -172,8 +174,8 @@ struct RangeLieEndToEndTests {
         }
         let outcome = try await trial.run("-x", "2", "--retries", "1")
         let names = try trial.sandbox.names()
-        // Where the server can do no ranges any more, one stream is right too. And what it says of its
-        // file for ever is its file by now: then all is of that.
+        // A server that no longer serves ranges may be downloaded in one stream. A server that
+        // always states another file has replaced it: then all bytes must be of that file.
         if outcome.exitCode == 0 {
             let size = try #require(try outcome.events("finished").first?.size)
             let path = trial.sandbox.path("file.bin")
@@ -188,7 +190,7 @@ struct RangeLieEndToEndTests {
         #expect(trial.origin.requests.count < 60)
     }
 
-    /// Bodies that end too early keep what they brought.
+    /// Bytes of truncated bodies are kept.
     @Test(arguments: [OriginReply.Cut.fin, .rst])
     func shortBodies(cut: OriginReply.Cut) async throws {
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, reply in
@@ -202,7 +204,7 @@ struct RangeLieEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// Bodies longer than announced, chunked so that no length stops them.
+    /// The bodies are longer than stated; chunked coding leaves their length open.
     @Test(arguments: When.allCases)
     func longBodies(when: When) async throws {
         let tally = Tally()
@@ -218,7 +220,7 @@ struct RangeLieEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    /// Chunked 206 replies state their end by Content-Range alone.
+    /// Only `Content-Range` states the end of a chunked 206.
     @Test func chunkedRangesAreFine() async throws {
         let trial = try WireTrial(size: Self.size) { _, reply in
             if reply.status == 206 { reply.framing = .chunked }
@@ -235,7 +237,7 @@ struct RangeLieEndToEndTests {
             }
             reply.framing = .chunked
             guard request.number % 2 == 0 else { return }
-            // A proper end of the body, only too early.
+            // The chunked body ends correctly, but too early.
             reply.body = .content(content, range.lowerBound..<range.lowerBound + 10_000)
         }
         let outcome = try await trial.run("-x", "3", "--retries", "3")

@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Later runs against servers without ranges, of which the manifest knows.
+/// Later runs with servers without ranges, which the manifest records.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RangelessResumeTests {
     private static let size: Int64 = 4_000_000
 
-    /// A server that never served ranges, and a part of one stream.
+    /// Returns a server that never served ranges, with a part downloaded in one stream.
     private func begun() throws -> Stage {
         let stage = try Stage(size: Self.size)
         stage.change { $0.servesRanges = false }
@@ -28,7 +28,8 @@ struct RangelessResumeTests {
         #expect(stage.origin.requests.count - before <= 4)
     }
 
-    /// Once more is asked: what serves ranges by then continues it, and the manifest forgets.
+    /// A server that serves ranges in a later run resumes the part, and the manifest drops its
+    /// record.
     @Test func rangesContinueIt() throws {
         let stage = try begun()
         let kept = try #require(stage.recorded())
@@ -50,7 +51,7 @@ struct RangelessResumeTests {
         _ = try second.wait()
         stage.origin.dropConnections()
         #expect(stage.manifest()?.header.isOneStream == nil)
-        // From here on a moment without ranges is one, again.
+        // From here on, replies without ranges count as temporary again.
         let (now, more) = (Tally(), try #require(stage.recorded()))
         stage.change { offer in
             let content = offer.content
@@ -66,7 +67,7 @@ struct RangelessResumeTests {
         #expect(try outcome.events("finished").first?.bytesResumed == more)
     }
 
-    /// A part that ranges have brought is not given up for a moment without them.
+    /// A part that was downloaded in ranges survives temporary replies without ranges.
     @Test func aPartOfRangesIsNotGivenUpSoSoon() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 1_000_000, connections: 1)

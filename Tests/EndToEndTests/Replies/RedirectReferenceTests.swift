@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// References as servers write them, followed as browsers follow them (WHATWG URL).
+/// `Location` references are followed as browsers follow them (WHATWG URL).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RedirectReferenceTests {
-    /// Sends a `Location` with just these bytes.
+    /// Returns a redirect whose `Location` has exactly these bytes.
     private static func redirect(_ location: [UInt8]) -> OriginReply {
         .raw(
             Array("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: ".utf8) + location
@@ -61,7 +61,7 @@ struct RedirectReferenceTests {
         #expect(trial.origin.requests.contains { $0.target.lowercased() == "/%c3%bc%20x" })
     }
 
-    /// A fragment alone leads to the same resource, which may have a cookie for us by then.
+    /// A fragment alone refers to the same resource, which may have set a cookie.
     @Test func aFragmentLeadsToTheSameResource() async throws {
         let visits = Tally()
         let trial = try WireTrial(size: 1000) { request, reply in
@@ -74,7 +74,7 @@ struct RedirectReferenceTests {
         #expect(trial.origin.requests.allSatisfy { $0.target == "/d/file.bin?q=1" })
     }
 
-    /// What no browser takes for an address is not asked for, encoded or not.
+    /// References that browsers reject as URLs are not requested, encoded or not.
     @Test(arguments: [
         "http://a b/", "//a b/x", "http://a\tb c/", "http://[::1 ]/", "http:// /x",
         "htt p://h/x y:",
@@ -86,7 +86,7 @@ struct RedirectReferenceTests {
         }
         let outcome = try await trial.run(
             "-o", "file.bin", "--retries", "0", "--connect-timeout", "5", path: "/d/go")
-        // `htt p:` is no scheme, and so a path.
+        // `htt p:` is not a scheme, so the reference is a path.
         if location.hasPrefix("htt p") {
             try trial.expectComplete(outcome)
         } else {

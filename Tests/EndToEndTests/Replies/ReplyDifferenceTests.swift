@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Raw replies, given to `curl -fL` and to segget: a second opinion on each.
+/// Compares what `curl -fL` and segget do with the same raw replies.
 ///
-/// Where curl has a file, segget has the same one, or refuses it for a reason that the table states;
-/// where curl has none, segget has none.
+/// If curl saves a file, segget saves the same one, or refuses it for a reason in the table. If
+/// curl saves none, segget saves none.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReplyDifferenceTests {
     static let groups = [
@@ -35,7 +35,7 @@ struct ReplyDifferenceTests {
         let sandbox = try Sandbox()
         let list = origins.enumerated().map { "\($1.url("/dir/row"))\n  out=segget\($0)\n" }
         try sandbox.write("list", list.joined())
-        // One process for all rows: starting it is what takes the time.
+        // One process for all rows, because starting processes takes most of the time.
         let segget = try await Trials.run(
             [
                 "--input-file", "list", "--jobs", "4", "--json", "--retries", "0",
@@ -49,7 +49,7 @@ struct ReplyDifferenceTests {
         }
     }
 
-    /// Has curl make of a reply what it can, and compares.
+    /// Downloads a row with curl, and compares the results.
     private static func compare(
         _ row: ReplyRow, _ number: Int, _ url: String, in sandbox: Sandbox, _ failure: WireEvent?
     ) async throws {
@@ -69,7 +69,7 @@ struct ReplyDifferenceTests {
             #expect(failure == nil, report)
             #expect(names.contains(ours), report)
             guard names.contains(ours) else { return }
-            // curl makes no file for an empty body.
+            // curl creates no file for an empty body.
             let expected = names.contains(theirs) ? try sandbox.read(theirs) : Data()
             #expect(try sandbox.read(ours) == expected, report)
         case .failure, .refusal:

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// Heads without end: what libcurl keeps of them is bounded, and they end.
+/// Endless header sections end the run, and libcurl stores only a limited part of them.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReplyFloodTests {
-    /// Most memory that segget may take, in bytes: without the flood it takes about 30 MiB.
+    /// The maximum memory of segget, in bytes; without a flood it uses about 30 MiB.
     static let memory = Segget.mostMemory(64 << 20)
 
-    /// A reply that goes on and on, of several tens of megabytes.
+    /// A reply that repeats a unit up to 48 MiB.
     struct Flood: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var beginning = "HTTP/1.1 200 OK\r\n"
@@ -57,7 +57,7 @@ struct ReplyFloodTests {
         #expect(!(try trial.sandbox.names()).contains("file.bin"))
     }
 
-    /// One of the segments' replies is a flood; the others are right.
+    /// One segment's reply is a flood; the others are correct.
     @Test(arguments: floods)
     func segmentsSurviveAFlood(flood: Flood) async throws {
         let reply = flood.reply
@@ -70,7 +70,7 @@ struct ReplyFloodTests {
         #expect(outcome.peakMemory < Self.memory)
     }
 
-    /// By its lines, and by its bytes.
+    /// The number of lines and the number of bytes are limited.
     @Test(
         arguments: floods.filter {
             ["short lines", "fields that are read"].contains($0.testDescription)
@@ -83,7 +83,7 @@ struct ReplyFloodTests {
         #expect(outcome.errorOutput.contains("header section is too long"))
     }
 
-    /// A head that never ends, a few bytes at a time: a stall, as far as the file is concerned.
+    /// A header section that never ends and arrives slowly counts as a stall.
     @Test(arguments: ["X: y\r\n", "HTTP/1.1 102 P\r\n\r\n"])
     func headsThatDripAreSilence(unit: String) async throws {
         let beginning = unit.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n"

@@ -1,34 +1,34 @@
 import TestSupport
 
-/// A raw HTTP reply, and what `curl -fL` and segget make of it.
+/// A raw HTTP reply, and the result of `curl -fL` and segget with it.
 struct ReplyRow: Sendable {
-    /// What comes of a reply.
+    /// The result of a reply.
     enum Outcome: Sendable, Hashable {
-        /// Both have the file, with the same bytes.
+        /// Both save the file, with the same bytes.
         case download
-        /// Neither has a file.
+        /// Neither saves a file.
         case failure
-        /// curl takes the body for the file, and segget does not, because of this.
+        /// curl saves the body, and segget refuses it for this reason.
         case refusal(String)
     }
 
-    /// The file in nearly all rows.
+    /// The file in most rows.
     static let body = "The quick brown fox jumps over the lazy dog\n"
 
     let name: String
-    /// The reply to a request, whatever its method, unless it looks at it.
+    /// Returns the reply to a request.
     let reply: @Sendable (OriginRequest) -> String
     let outcome: Outcome
 
-    /// A row of a reply that both take for the file, and that does not depend on the request.
+    /// Creates a row whose reply both save, and which does not depend on the request.
     init(_ name: String, _ reply: String) { self.init(name, .download, reply) }
 
-    /// A row whose reply does not depend on the request.
+    /// Creates a row whose reply does not depend on the request.
     init(_ name: String, _ outcome: Outcome, _ reply: String) {
         self.init(name, outcome) { _ in reply }
     }
 
-    /// A row whose reply depends on the request.
+    /// Creates a row whose reply depends on the request.
     init(
         _ name: String, _ outcome: Outcome = .download,
         byRequest reply: @escaping @Sendable (OriginRequest) -> String
@@ -38,21 +38,21 @@ struct ReplyRow: Sendable {
         self.outcome = outcome
     }
 
-    /// A row with a status line and further lines, `Content-Length` and the file.
+    /// Returns a row with a status line, further fields, `Content-Length` and the file.
     static func status(_ line: String, _ fields: String..., is outcome: Outcome = .download)
         -> ReplyRow
     {
         ReplyRow("\(line), \(fields)", outcome, head(line, fields + [length]) + body)
     }
 
-    /// A row with a 200 that has these lines and the file's `Content-Length`.
+    /// Returns a row with a 200 that has these fields and the file's `Content-Length`.
     static func field(_ fields: String..., is outcome: Outcome = .download) -> ReplyRow {
         let lines = fields.map { $0.count > 60 ? "\($0.prefix(30))… of \($0.count)" : $0 }
         return ReplyRow(
             "200, \(lines)", outcome, head("HTTP/1.1 200 OK", fields + [length]) + body)
     }
 
-    /// A row with a 200 that has these lines, no others, and this body.
+    /// Returns a row with a 200 that has only these fields, and this body.
     static func framing(
         _ fields: String..., body: String = Self.body, is outcome: Outcome = .download
     ) -> ReplyRow {
@@ -61,7 +61,7 @@ struct ReplyRow: Sendable {
             "framing: \(fields)\(shown)", outcome, head("HTTP/1.1 200 OK", fields) + body)
     }
 
-    /// A row with a 200 in chunks, as they are.
+    /// Returns a row with a chunked 200; the body contains the chunks in raw form.
     static func chunked(
         _ name: String, _ body: String, fields: [String] = [], is outcome: Outcome = .download
     ) -> ReplyRow {
@@ -70,8 +70,7 @@ struct ReplyRow: Sendable {
             head("HTTP/1.1 200 OK", fields + ["Transfer-Encoding: chunked"]) + body)
     }
 
-    /// A row with a redirect to the file, which is at every path that ends in `/end`, unless it says
-    /// otherwise.
+    /// Returns a row with a redirect; every path that ends in `/end` serves the file.
     static func redirect(
         _ line: String, _ fields: String..., is outcome: Outcome = .download,
         name: String? = nil
@@ -86,14 +85,15 @@ struct ReplyRow: Sendable {
     /// The `Content-Length` of the file.
     static let length = "Content-Length: \(body.utf8.count)"
 
-    /// A head with right line ends.
+    /// Returns a header section with correct line ends.
     static func head(_ line: String, _ fields: [String]) -> String {
         ([line] + fields).map { $0 + "\r\n" }.joined() + "\r\n"
     }
 }
 
-/// Rows one after another, so that each is an expression of its own: the compiler takes minutes for
-/// all of them as one.
+/// Builds a list of rows in which each row is a separate expression.
+///
+/// The compiler takes minutes for one expression with all rows.
 @resultBuilder
 enum RowList {
     static func buildExpression(_ row: ReplyRow) -> [ReplyRow] { [row] }

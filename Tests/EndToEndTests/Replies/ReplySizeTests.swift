@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Sizes at the ends of what can be said, and fields that are said twice.
+/// Tests sizes beyond limits, and repeated fields.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReplySizeTests {
     static let absurd = [
@@ -10,7 +10,7 @@ struct ReplySizeTests {
         "9223372036854775808", "18446744073709551615", "99999999999999999999999999999999",
     ]
 
-    /// Refused before a byte is reserved, whatever is said and how: on a disk and in a pipe.
+    /// Impossible sizes are refused before space is reserved, for a file and for a pipe.
     @Test(arguments: absurd, [true, false])
     func absurdSizesAreRefused(size: String, isPiped: Bool) async throws {
         let trial = try WireTrial { _, reply in
@@ -29,7 +29,7 @@ struct ReplySizeTests {
         #expect(try trial.sandbox.names() == [])
     }
 
-    /// A total that no file has is as good as none: the file comes in one stream.
+    /// An impossible total counts as unknown: segget downloads in one stream.
     @Test(arguments: absurd)
     func absurdTotalsAreNotBelieved(size: String) async throws {
         let trial = try WireTrial { request, reply in
@@ -43,7 +43,7 @@ struct ReplySizeTests {
         #expect(try outcome.events("probed").last?.transfer == "one_stream_no_ranges")
     }
 
-    /// More than any disk here has, and yet a size: there is no room for it.
+    /// A valid size that exceeds every disk fails because of missing space.
     @Test func hugeSizesFindNoRoom() async throws {
         let size = Int64(1) << 59
         let trial = try WireTrial { request, reply in
@@ -54,7 +54,7 @@ struct ReplySizeTests {
         try trial.expectFailure(outcome, code: 74, kind: "no_space", keepsPart: false)
     }
 
-    /// A file of more than 2^32 bytes, of which an earlier run has brought the first 2^32.
+    /// A file of more than 2^32 bytes, of which an earlier run downloaded the first 2^32.
     @Test func offsetsBeyond32Bits() throws {
         let end = Int64(1) << 32
         let stage = try Stage(size: end + 6_000_001, memory: end + (1 << 30))
@@ -70,7 +70,7 @@ struct ReplySizeTests {
         #expect(gets.count > 1)
     }
 
-    /// Several tags are no tag to make a condition of, and are compared all the same.
+    /// Several `ETag` fields are not sent in conditions, but compared.
     @Test func severalTagsProveNothing() async throws {
         let trial = try WireTrial(etag: "\"a\"") { _, reply in
             reply.headers.append(HeaderField("ETag", "\"b\""))
@@ -81,7 +81,7 @@ struct ReplySizeTests {
         #expect(try outcome.events("started").last?.identity == "none")
     }
 
-    /// What is said twice is said once.
+    /// Repeated fields with the same value count as one.
     @Test func identicalFieldsAreOne() async throws {
         let trial = try WireTrial { _, reply in
             reply.headers += reply.headers

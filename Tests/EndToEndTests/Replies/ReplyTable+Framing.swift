@@ -1,6 +1,6 @@
 import Foundation
 
-// How the end of a body is marked.
+// Rows about the end of a body.
 extension ReplyTable {
     private static let body = ReplyRow.body
     private static let length = ReplyRow.length
@@ -161,11 +161,11 @@ extension ReplyTable {
         ReplyRow.field("Vary: Accept-Encoding")
     }
 
-    /// Replies that end before they should, because the connection is closed.
+    /// Replies that are cut off because the server closes the connection.
     static let cuts: [ReplyRow] =
         [1, 4, 8, 12, 15, 16, 17, 20, 33, 36, 37, 43, 44, 45, 46, 60, 88].map { count in
             let reply = ReplyRow.head("HTTP/1.1 200 OK", [length, "X: y"]) + body
-            // Without a length in it, curl takes half a head for that of an empty file.
+            // If the cut header section has no length, curl takes it for that of an empty file.
             let isTaken = (17..<37).contains(count)
             return ReplyRow(
                 "cut after \(count) of \(reply.utf8.count) bytes",

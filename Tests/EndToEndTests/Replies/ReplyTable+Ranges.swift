@@ -1,6 +1,6 @@
 import TestSupport
 
-// Replies that lead elsewhere, and replies to a range.
+// Rows with redirects, and rows with replies to a range.
 extension ReplyTable {
     private static let nowhere = ReplyRow.Outcome.refusal("a redirect to nowhere is not the file")
 
@@ -63,7 +63,7 @@ extension ReplyTable {
 
     private static let unasked = ReplyRow.Outcome.refusal("a part, and not the one asked for")
 
-    /// curl asks for no range, and takes whatever comes for the file.
+    /// curl requests no range, and saves every reply as the file.
     @RowList static var ranges: [ReplyRow] {
         ReplyRow.partial("right") { range, size in
             (range ?? 0..<size, nil)
@@ -127,8 +127,10 @@ extension ReplyTable {
 }
 
 extension ReplyRow {
-    /// A row in which ranges are served: which, and with which `Content-Range` unless the right one;
-    /// none for an empty one.
+    /// Returns a row that serves ranges.
+    ///
+    /// `serve` returns the range to send, and its `Content-Range`: `nil` for the correct one, empty
+    /// for none.
     fileprivate static func partial(
         _ name: String,
         _ serve: @escaping @Sendable (Range<Int>?, Int) -> (Range<Int>, String?)

@@ -1,4 +1,4 @@
-/// Raw replies, by what is special about them.
+/// The raw replies, in groups.
 enum ReplyTable {
     /// All rows.
     static let all: [ReplyRow] =
@@ -93,7 +93,7 @@ enum ReplyTable {
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" + ReplyRow.body)
     }
 
-    /// A right 200 behind interim replies.
+    /// Returns a row with a correct 200 after interim replies.
     private static func behind(
         _ name: String, _ interim: String, is outcome: ReplyRow.Outcome = .download
     ) -> ReplyRow {

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Links that may be fetched once, in lists, in a queue, over the API and for clients of aria2c.
+/// Links that allow one request, in lists, in the queue, over the API and for aria2c's clients.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SingleRequestPlacesTests {
-    /// Answers one request for each path, and all later ones with 410.
+    /// Serves the first requests for each path, and replies 410 to all later ones.
     private static func serveOnce(_ stage: BatchStage, cut: Int64? = nil, times: Int = 1) {
         let used = Guarded<[String: Int]>([:])
         stage.bend { request, reply in
@@ -18,7 +18,8 @@ struct SingleRequestPlacesTests {
         }
     }
 
-    /// More files than are fetched at a time: a reply waits for no place.
+    /// The list has more files than are downloaded at a time: segget sends no request before it can
+    /// save the reply.
     @Test(arguments: [Int64(1000), 3_000_000])
     func eachFileOfAListIsAskedForOnce(size: Int64) throws {
         let stage = try BatchStage(size: size)
@@ -52,7 +53,7 @@ struct SingleRequestPlacesTests {
         #expect(stage.origin.requests.asked == ["GET", "GET bytes=1000000-"])
     }
 
-    /// By the API's `single_request`, and by what clients of aria2's RPC say for it.
+    /// The API has `single_request`; clients of aria2's RPC set the options below.
     @Test(arguments: ["api", "rpc"]) func aTaskOfAClientAsksOnce(client: String) throws {
         let stage = try DoorStage(size: 3_000_000)
         Self.serveOnce(stage.queue.files)
@@ -74,7 +75,7 @@ struct SingleRequestPlacesTests {
         #expect(stage.queue.origin.requests.asked == ["GET"])
     }
 
-    /// `--use-head=false` and one connection, for the drop-in and its RPC; more connections ask as ever.
+    /// The replacement for aria2c sends one request with `--use-head=false` and one connection.
     @Test(arguments: ["-s1 -x1", "-s1"])
     func aria2AsksOnce(connections: String) throws {
         let pair = try Aria2Pair(size: 3_000_000)

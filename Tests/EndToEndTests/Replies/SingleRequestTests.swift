@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--single-request`: links that may be fetched once or a few times.
+/// Tests `--single-request` with links that allow one or a few requests.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SingleRequestTests {
     private static let single = ["--single-request"]
@@ -18,7 +18,7 @@ struct SingleRequestTests {
         #expect(!outcome.errorOutput.contains("no byte ranges"), "\(outcome.errorOutput)")
     }
 
-    /// Without the option the link is used up; the message says why, and what to do.
+    /// Without the option, the link stops working; the message names the cause and the option.
     @Test(arguments: [false, true])
     func aLinkThatCountsDownloadsIsNamed(head: Bool) throws {
         let stage = try Stage(size: 8_000_000)
@@ -29,7 +29,7 @@ struct SingleRequestTests {
         #expect(outcome.errorOutput.contains("`--single-request`"), "\(outcome.errorOutput)")
     }
 
-    /// A file that was never there is not explained so.
+    /// A file that never existed does not produce that message.
     @Test(arguments: [[], single])
     func aFileThatIsNotThereIsNoUsedLink(arguments: [String]) throws {
         let stage = try Stage(size: 1000)
@@ -56,7 +56,7 @@ struct SingleRequestTests {
         #expect(stage.origin.bytesServed == 3_000_000)
     }
 
-    /// The same where the link leads to another server: each is asked once more, from the link's beginning.
+    /// After a redirect to another server, the retry starts at the link again.
     @Test func aBreakBehindARedirectCostsOneMoreRequest() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 2, cut: 1_000_000)
@@ -71,7 +71,7 @@ struct SingleRequestTests {
         #expect(link.requests.count == 2)
     }
 
-    /// Nothing is lost when the link is used up: a fresh one goes on with the part.
+    /// If the link no longer works, the part remains, and a new link resumes it.
     @Test func aPartIsKeptForAFreshLink() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1, cut: 1_000_000)
@@ -89,8 +89,9 @@ struct SingleRequestTests {
         #expect(Array(stage.origin.requests.dropFirst(count)).asked == ["GET bytes=1000000-"])
     }
 
-    /// One connection's part is continued by one request, whoever names the file; several connections' with
-    /// one for each gap.
+    /// segget resumes a part with one request for each gap.
+    ///
+    /// One connection leaves one gap, whether or not `-o` names the file.
     @Test(arguments: [(1, ["-o", "file"]), (1, []), (4, [])])
     func aLaterRunAsksForWhatIsMissing(connections: Int, name: [String]) throws {
         let stage = try Stage(size: 8_000_000)
@@ -107,7 +108,7 @@ struct SingleRequestTests {
         #expect(stage.bytesServed(after: count) == 8_000_000 - kept)
     }
 
-    /// What cannot be continued is not asked for twice: the reply to the rest brings the file.
+    /// If the part cannot be resumed, the reply to its request already contains the whole file.
     @Test(arguments: ["another version", "no ranges"])
     func aWholeReplyToTheRestIsTaken(why: String) throws {
         let stage = try Stage(size: 3_000_000)
@@ -132,7 +133,7 @@ struct SingleRequestTests {
         #expect(stage.origin.requests.asked == ["GET", "GET bytes=1000000-"])
     }
 
-    /// Where nothing would show that the rest is of the same file, all of it is asked for.
+    /// Without a validator the version is unknown, so the whole file is requested.
     @Test func withoutAValidatorTheFileIsAskedForWhole() throws {
         let stage = try Stage(size: 3_000_000)
         stage.change { $0.etag = nil }
@@ -152,7 +153,7 @@ struct SingleRequestTests {
         #expect(stage.origin.requests.asked == ["GET"])
     }
 
-    /// A download that takes its time is not asked for again at its end.
+    /// A slow download does not request the file again at the end.
     @Test func nothingIsAskedAtTheEnd() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1) { _, reply in reply.pace = 1_500_000 }
@@ -161,7 +162,7 @@ struct SingleRequestTests {
         #expect(stage.origin.requests.asked == ["GET"])
     }
 
-    /// The body says its name in the only reply there is.
+    /// The only reply names the file.
     @Test func theServerNamesTheFile() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1) { _, reply in
@@ -172,7 +173,7 @@ struct SingleRequestTests {
         #expect(try stage.names() == ["name.iso"])
     }
 
-    /// A later run finds the part, though the reply to the rest does not repeat its name.
+    /// A later run finds the part although the reply to its request does not repeat the name.
     @Test func theNameIsThatOfThePart() throws {
         let stage = try Stage(size: 3_000_000)
         let bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { request, reply in
@@ -211,7 +212,7 @@ struct SingleRequestTests {
 
     // MARK: One connection
 
-    /// `-x 1` asks for all of the file in one request, into a file and into a pipe.
+    /// `-x 1` requests the whole file in one request, for a file and for a pipe.
     @Test(arguments: [[], ["-o", "-", "--window", "1M"]])
     func oneConnectionAsksForAllInOneRequest(arguments: [String]) throws {
         let stage = try Stage(size: 16_000_000)

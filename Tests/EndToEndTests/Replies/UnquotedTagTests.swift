@@ -1,8 +1,10 @@
 import TestSupport
 import Testing
 
-/// An `ETag` without quotes, as WEBrick sends it: it proves nothing and is sent to nobody, and
-/// shows another version when it differs, as a weak one does.
+/// Tests an `ETag` without quotes, as WEBrick sends it.
+///
+/// It verifies no version and is not sent. As with a weak one, a different value shows another
+/// version.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct UnquotedTagTests {
     private static let size: Int64 = 3_000_000
@@ -47,7 +49,7 @@ struct UnquotedTagTests {
         #expect(conditions(stage).isEmpty)
     }
 
-    /// The dangerous neighbour: the file changes, and the date does not show it.
+    /// The file changes, but its date remains.
     @Test(arguments: [true, false]) func anotherOneIsAnotherVersion(isMidway: Bool) throws {
         let stage = try stage(lastModified: Self.monday)
         if isMidway {
