@@ -1,17 +1,18 @@
 import Testing
 
-/// A command line of a program that calls aria2c, as it is published.
+/// A published command line of a program that calls aria2c.
 struct Aria2Caller: Sendable, CustomTestStringConvertible {
     /// The calling program's name.
     var name: String
-    /// The shell's line.
+    /// The command line, for a shell.
     var line: String
-    /// Texts that the caller has written before, by their names; `$B` is the origin's URL, `$SHA1` and
-    /// `$SHA512` are digests of `/a.bin`.
+    /// The texts that the caller writes before, by file name.
+    ///
+    /// `$B` is the origin's URL; `$SHA1` and `$SHA512` are digests of `/a.bin`.
     var files: [String: String] = [:]
     /// Expected files, each with the origin path whose content it has.
     var wanted: [String: String]
-    /// Files of which only the existence is compared.
+    /// Files whose content is not compared.
     var own: Set<String> = []
     /// The expected exit code.
     var code: Int32 = 0
@@ -20,7 +21,7 @@ struct Aria2Caller: Sendable, CustomTestStringConvertible {
 }
 
 extension Aria2Caller {
-    /// The list that hfd.sh writes, with the folder of a file at the root as a version of it has it.
+    /// Returns the list that hfd.sh writes; versions differ in the folder of files at the root.
     private static func hub(_ root: String) -> String {
         [("", root, "config.json"), ("data/", "data", "train.bin")].map {
             "$B/org/name/resolve/main/\($0)\($2)\n dir=\($1)\n out=\($2)\n"
@@ -44,7 +45,7 @@ extension Aria2Caller {
     private static let cookies =
         "# Netscape HTTP Cookie File\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tid\tabc\n"
 
-    /// Those of media, models and mirrors of the Hub.
+    /// Callers that download media, models and mirrors of the Hugging Face Hub.
     static let media: [Self] = [
         Self(
             name: "yt-dlp",
@@ -89,7 +90,7 @@ extension Aria2Caller {
             ]),
     ]
 
-    /// Those of systems and their packages.
+    /// Callers that install systems and packages.
     static let systems: [Self] = [
         Self(
             name: "apt-fast",
@@ -161,7 +162,7 @@ extension Aria2Caller {
             code: 3),
     ]
 
-    /// Those of science, clusters and the CI.
+    /// Callers of science, clusters and CI.
     static let science: [Self] = [
         Self(
             name: "AlphaFold", line: "aria2c \"$B/a.tar\" --dir=\"$PWD/params\"",

@@ -3,8 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Command lines of programs that call aria2c, run with it and with segget: the same code, the same files,
-/// and the same lines where programs read them.
+/// Runs command lines of programs that call aria2c with aria2c and with segget.
+///
+/// Both must return the same exit code, the same files, and the same lines in output that programs
+/// read.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2CallerTests {
     @Test(arguments: Aria2Caller.media) func media(_ caller: Aria2Caller) throws {
@@ -19,7 +21,7 @@ struct Aria2CallerTests {
         try expectSame(caller)
     }
 
-    /// The first time, and where all is there already.
+    /// Compares both programs in a first run, and in a run with all files present.
     private func expectSame(_ caller: Aria2Caller) throws {
         let pair = try Aria2Pair()
         let content = pair.content("/a.bin").bytes(0..<pair.size)

@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What is not touched, not believed and not shown, whatever the command line makes easy.
+/// Tests that no command line for aria2c overwrites other files, accepts wrong data or shows
+/// secrets.
 @Suite(.timeLimit(.minutes(5)))
 struct Aria2CareTests {
-    /// aria2's control file for a file of so many bytes, of which none is there.
+    /// Returns aria2's control file for a file of this size, of which no bytes exist.
     private static func controlFile(size: Int64) -> [UInt8] {
         let piece: Int64 = 1 << 20
         let pieces = Int((size + piece - 1) / piece)
@@ -24,7 +25,7 @@ struct Aria2CareTests {
 
     // MARK: Files
 
-    /// What stands beside a file is aria2's control file for this very file, or says nothing.
+    /// A control file counts only if aria2 wrote it for this file.
     @Test(arguments: ["", "--allow-overwrite=false --remove-control-file=true "])
     func foreignControlFileIsIgnored(options: String) throws {
         let pair = try Aria2Pair(size: 600_000)
@@ -65,7 +66,7 @@ struct Aria2CareTests {
             [outcome.tree["f.bin"], outcome.tree["f.2.bin"]] == ["/a", "/b"], "\(outcome.tree)")
     }
 
-    /// A digest that the server states decides on a file of full length, whatever a sample would show.
+    /// An advertised digest decides whether a complete file is kept; no sample is compared.
     @Test(arguments: [true, false])
     func aStatedDigestDecides(isRight: Bool) throws {
         let pair = try Aria2Pair(size: 8_000_000)
@@ -84,7 +85,7 @@ struct Aria2CareTests {
         #expect(outcome.text.lines.contains { $0.contains("[WARN]") } == !isRight)
     }
 
-    /// Bytes that are no UTF-8 would become another name, and be written into the list.
+    /// A name that is not UTF-8 would change, and the session would replace the list.
     @Test func aListThatIsNotUTF8IsRefused() throws {
         let pair = try Aria2Pair(size: 60_000)
         let list = Array("\(pair.base)/f.bin\n out=caf".utf8) + [0xe9, 0x0a]
@@ -95,7 +96,7 @@ struct Aria2CareTests {
         #expect(outcome.requests.isEmpty)
     }
 
-    /// Options of one item hold for that item.
+    /// An item's options apply to that item only.
     @Test func itemsHaveTheirOwnOptions() throws {
         let pair = try Aria2Pair(size: 60_000)
         try pair.write(
@@ -121,18 +122,18 @@ struct Aria2CareTests {
         #expect(outcome.code == 0 && outcome.tree == ["f.bin": "/f.bin"], "\(outcome.text.lines)")
     }
 
-    /// Nobody reads what is printed: a signal ends the run all the same.
+    /// A signal ends the run although no process reads its output.
     @Test func aSignalEndsWhatNobodyReads() throws {
         let pair = try Aria2Pair(size: 600_000)
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0 && fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
         defer { ends.forEach { close($0) } }
-        // It is full from the beginning on.
+        // The pipe is full before the program starts.
         let page = [UInt8](repeating: 0, count: 4096)
         while write(ends[1], page, page.count) > 0 {}
         let out = "/proc/\(getpid())/fd/\(ends[1])"
         let process = try pair.start("exec aria2c --no-conf --log=log $B/f.bin >\(out)", .segget)
-        // It logs a line before it prints it, and takes signals in order before both.
+        // The program handles signals first, logs a line, and then prints it.
         #expect(eventually { (try? pair.read("log", .segget).isEmpty) == false })
         process.signal(SIGINT)
         #expect(try process.wait().exitCode == 7)
@@ -140,7 +141,7 @@ struct Aria2CareTests {
 
     // MARK: Secrets
 
-    /// Other users of the machine see the command line.
+    /// Other users of the machine can read the command line.
     @Test func theCommandLineShowsNoSecret() throws {
         let pair = try Aria2Pair(size: 600_000)
         let release = Guarded(false)
@@ -161,7 +162,8 @@ struct Aria2CareTests {
         #expect(try process.wait().exitCode == 0)
     }
 
-    /// A session holds URLs and passwords: nobody else reads it, whatever was prepared.
+    /// A session contains URLs and passwords: only its owner can read it, even if its temporary
+    /// name exists.
     @Test func theSessionIsForItsOwner() throws {
         let pair = try Aria2Pair(size: 600_000)
         try pair.write([], to: "s__temp", .segget)
@@ -174,7 +176,7 @@ struct Aria2CareTests {
         #expect(try pair.read("s__temp", .segget).isEmpty)
     }
 
-    /// What is no URL may be one with a password in it all the same.
+    /// Malformed URLs may contain a password too.
     @Test func whatCannotBeReadIsNotRepeated() throws {
         let pair = try Aria2Pair(size: 600_000)
         try pair.write("http://u:s3cret@127.0.0.1 x/f\nfoo?s3cret\n", to: "list")
@@ -185,7 +187,7 @@ struct Aria2CareTests {
         }
     }
 
-    /// A user in the URL has his own password.
+    /// The user and password in the URL replace those of the options.
     @Test func theUserInTheURLComesFirst() throws {
         let pair = try Aria2Pair(size: 600_000)
         pair.bend { request, reply in

@@ -6,16 +6,16 @@ import Testing
 @testable import SeggetReports
 import SeggetAria2
 
-/// The codes that failures have here, beside those that aria2c itself ends with.
+/// Compares the exit codes of failures with those of aria2c.
 ///
-/// The same server is asked by both; where the codes are meant to differ, the row says so.
+/// Both programs use the same server; a row states any intended difference.
 struct Aria2CodesTests {
-    /// A way in which a server fails.
+    /// A failure of the server.
     enum Fault: CaseIterable {
         case badRequest, unauthorized, forbidden, notFound, gone, tooMany, failing, badGateway
         case unavailable, loop, refused, closed, reset, cutOff, noTLS, noName, silent
 
-        /// The code that is meant to be segget's, where aria2c has another one.
+        /// segget's exit code if it intentionally differs from aria2c's.
         var ours: Int32? { nil }
     }
 
@@ -77,7 +77,7 @@ struct Aria2CodesTests {
 }
 
 extension String {
-    /// The text with another beginning.
+    /// Returns the text with another prefix.
     fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
         hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
     }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// `segget-aria2c --enable-rpc`, which listens at a port of its own.
+/// `segget-aria2c --enable-rpc`, listening on a separate port.
 final class Aria2Daemon {
     let process: ChildProcess
     let port: Int
@@ -19,7 +19,7 @@ final class Aria2Daemon {
         self.port = port
     }
 
-    /// Calls a method, and gives its result; `nil` for an error.
+    /// Calls a method, and returns its result; `nil` for an error.
     func call(_ method: String, _ parameters: [Any] = []) throws -> Any? {
         let body = try JSONSerialization.data(
             withJSONObject: ["id": 1, "method": "aria2.\(method)", "params": parameters])
@@ -42,7 +42,7 @@ final class Aria2Daemon {
         }
     }
 
-    /// A free port: nobody is told of the one that the kernel chooses for 0, as aria2 takes none below 1024.
+    /// Returns a free port, because `--rpc-listen-port` accepts no port below 1024, and so no 0.
     fileprivate static func freePort() throws -> Int {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -64,12 +64,12 @@ extension DropIn {
     /// Starts a daemon in a folder, and waits until it listens.
     ///
     /// - Parameters:
-    ///   - arguments: Its options, beside the port.
-    ///   - folder: Where it runs, and saves what clients add.
-    ///   - home: The user's folder.
-    ///   - temporary: Where its queue is.
+    ///   - arguments: The options other than the port.
+    ///   - folder: The working folder, in which downloads are saved.
+    ///   - home: The user's home folder.
+    ///   - temporary: The folder of the temporary queue.
     /// - Returns: The daemon.
-    /// - Throws: `Unexpected`, when it does not listen.
+    /// - Throws: `Unexpected` if it does not listen.
     func daemon(
         _ arguments: [String], in folder: String, home: String, temporary: String
     ) throws -> Aria2Daemon {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget-aria2c` with `--enable-rpc` or `-D`: what programs that start aria2 as a daemon start in its place.
+/// Tests `segget-aria2c` with `--enable-rpc` or `-D`, for programs that start aria2 as a daemon.
 @Suite(.timeLimit(.minutes(10)))
 struct Aria2DaemonTests {
     private let stage: BatchStage
@@ -39,7 +39,7 @@ struct Aria2DaemonTests {
         #expect(data.count == 2_000_000)
         #expect(try daemon.call("shutdown") as? String == "OK")
         #expect(try daemon.process.wait(timeout: 60).end == .exit(0))
-        // Nothing of its queue is left, and the user's was never made.
+        // The daemon has removed its temporary queue, and did not create the user's queue.
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.path("tmp")) == [])
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.path("home")) == [])
     }
@@ -60,7 +60,7 @@ struct Aria2DaemonTests {
         }
     }
 
-    /// What is unfinished is read again by the next one, with its gid and its options.
+    /// A later daemon reads unfinished downloads again, with their GIDs and options.
     @Test func aSessionGoesOn() throws {
         stage.bendGET { request, reply in
             if request.path.hasPrefix("/slow") { reply.stallAfter = 500_000 }
@@ -85,7 +85,7 @@ struct Aria2DaemonTests {
         #expect(saved.contains(" header=X-A: b\n header=X-C: d\n"), "\(saved)")
         #expect(saved.contains(" gid=00000000000000ab\n") && saved.contains(" pause=true\n"))
         #expect(!saved.contains("/quick"))
-        // A kill leaves what is on the disk.
+        // SIGKILL leaves the files on the disk unchanged.
         first.process.signal(SIGKILL)
         _ = try first.process.wait()
         stage.bendGET { _, _ in }
@@ -108,7 +108,7 @@ struct Aria2DaemonTests {
         #expect(try daemon.process.wait(timeout: 60).end == .exit(0))
     }
 
-    /// The commands for what happens to downloads run, as aria2 runs them.
+    /// Event hooks run with aria2's arguments.
     @Test func commandsRunAtWhatHappens() throws {
         let log = sandbox.path("log")
         try sandbox.write("hook", "#!/bin/sh\necho \"$1 $2 $3\" >> \(log)\n")
@@ -127,7 +127,7 @@ struct Aria2DaemonTests {
 
     // MARK: -D without --enable-rpc
 
-    /// Runs a program of aria2's in the background, in `dl`, and gives what the process that was started has said.
+    /// Runs a program in the background, in `dl`, and returns the started process's output.
     private func runInBackground(
         _ program: String, _ arguments: [String]
     ) throws -> ChildProcess.Outcome {
@@ -138,7 +138,8 @@ struct Aria2DaemonTests {
         ).wait(timeout: 120)
     }
 
-    /// Whether the file at a path comes to be the one that the origin has at `/f`, and nothing else is left of it.
+    /// Returns whether the path receives the content of the origin's `/f`, and all other files of
+    /// the download are removed.
     private func arrives(_ path: String) throws -> Bool {
         try sandbox.write("expected", "")
         let expected = sandbox.path("expected")
@@ -151,10 +152,11 @@ struct Aria2DaemonTests {
         }
     }
 
-    /// aria2 in its place, where this machine has it, and the drop-in.
+    /// `false` for aria2c if it is installed, and `true` for the drop-in.
     private static let programs = access("/usr/bin/aria2c", X_OK) == 0 ? [false, true] : [true]
 
-    /// Without a folder, files go to the one that it was started in; paths begin at the root otherwise.
+    /// By default files are saved in the starting folder; relative paths of options begin at the
+    /// root.
     @Test(arguments: programs)
     func itGoesOnInTheBackground(isDropIn: Bool) throws {
         let program = isDropIn ? dropIn.path("bin/segget-aria2c") : "/usr/bin/aria2c"
@@ -167,7 +169,7 @@ struct Aria2DaemonTests {
             (["-o", "e", "-l", "-"], "\(dl)/e"),
         ]
         for (options, path) in rows {
-            // The origin answers only when the process that was started has ended.
+            // The origin sends the rest only after the started process has ended.
             let hasEnded = Guarded(false)
             stage.bendGET { _, reply in
                 (reply.stallAfter, reply.release) = (1000, hasEnded)
@@ -186,7 +188,7 @@ struct Aria2DaemonTests {
                 (try? String(contentsOfFile: log, encoding: .utf8))?
                     .contains("Download complete: \(dl)/d") == true
             })
-        // It ends when nothing is left to do, and leaves nothing.
+        // The background process ends after the last download, and removes its temporary files.
         #expect(
             eventually(timeout: 120) {
                 (try? FileManager.default.contentsOfDirectory(atPath: sandbox.path("tmp"))) == []

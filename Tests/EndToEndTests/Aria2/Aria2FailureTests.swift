@@ -3,16 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The codes that aria2c and segget end with where something fails.
+/// Compares exit codes of aria2c and segget after failures.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2FailureTests {
-    /// A command line that fails, and how; the origin answers `/status/N` with that status.
+    /// A failing command line and its result; the origin replies to `/status/N` with that status.
     struct Row: Sendable, CustomTestStringConvertible {
         var line: String
         var code: Int32
         /// Whether both leave the same files.
         var sameFiles = true
-        /// Whether both print the same lines where programs read them.
+        /// Whether both print the same lines in output that programs read.
         var sameLines = true
 
         var testDescription: String { line }
@@ -89,7 +89,7 @@ struct Aria2FailureTests {
         try pair.write("<metalink/>", to: "file.meta4")
         let outcome = try pair.run(
             "aria2c --no-conf '\(line.replacing(" ", with: "' '"))'", .segget)
-        // As where aria2c was built without it, or cannot read what it is given.
+        // The code of an aria2c that was built without the feature, or cannot read the file.
         #expect([1, 20, 21, 26].contains(outcome.code), "\(outcome.text.lines) \(outcome.errors)")
         let words = outcome.text.lines.joined() + outcome.errors
         #expect(words.contains(line.contains("rpc") ? "reverse proxy" : "use aria2c"), "\(words)")
@@ -106,7 +106,7 @@ struct Aria2FailureTests {
         }
     }
 
-    /// What the origin still sends when a signal comes stays, and the code is 7.
+    /// After a signal, received bytes remain, and the exit code is 7.
     @Test(arguments: [SIGINT, SIGTERM]) func stoppedBySignal(signal: Int32) throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }

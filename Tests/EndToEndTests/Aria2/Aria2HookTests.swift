@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Commands at what happens to a download: with aria2c's arguments.
+/// Tests that event hooks run with aria2c's arguments.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2HookTests {
-    /// What was called, in order: the hook, and its arguments without the folder and with `GID` for a GID.
+    /// Returns the calls in order: the hook, and its arguments without the folder and with `GID`
+    /// for a GID.
     private func calls(_ program: Aria2Program, _ pair: Aria2Pair, count: Int) -> [String] {
         var lines: [String] = []
         // The commands may end after the program.
@@ -65,7 +66,7 @@ struct Aria2HookTests {
         }
     }
 
-    /// Where a signal ends it, it is a stop.
+    /// A signal runs the stop hook.
     @Test func atASignal() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }
@@ -86,7 +87,7 @@ struct Aria2HookTests {
         #expect(all[1].contains { $0.hasPrefix("stop 3 GID 1 ") }, "\(all)")
     }
 
-    /// One that is not there fails nothing.
+    /// A hook that does not exist does not change the exit code.
     @Test func anUnknownCommand() throws {
         let pair = try Aria2Pair(size: 100_000)
         let (aria2c, segget) = try pair.both(

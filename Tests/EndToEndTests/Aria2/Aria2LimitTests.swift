@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Limits of rate: never above them, however busy the machine is, so that there is a least time.
+/// Tests rate limits by the minimum time that a download takes, which a busy machine cannot reduce.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2LimitTests {
-    /// At 500 kB a second, 2 MB take no less than some three seconds.
+    /// At 500 kB/s, 2 MB take at least 3 s.
     @Test(arguments: [
         "--max-download-limit=500000", "--max-overall-download-limit=500000",
         "--max-download-limit=488K -x4 -s4 -k1M",
@@ -20,7 +20,7 @@ struct Aria2LimitTests {
         #expect(outcome.tree == ["a.bin": "/a.bin"])
     }
 
-    /// The one is for each file, the other for all together.
+    /// The overall limit applies to all files together.
     @Test func ofOneAndOfAll() throws {
         let pair = try Aria2Pair(size: 1_000_000)
         try pair.write("$B/a.bin\n$B/b.bin\n", to: "list")
@@ -32,7 +32,7 @@ struct Aria2LimitTests {
         #expect(outcome.tree.count == 3)
     }
 
-    /// Of an item of a list.
+    /// An item of a list may have a separate limit.
     @Test func ofAnItem() throws {
         let pair = try Aria2Pair(size: 1_500_000)
         try pair.write("$B/a.bin\n max-download-limit=500000\n$B/b.bin\n", to: "list")
@@ -43,7 +43,7 @@ struct Aria2LimitTests {
         #expect(outcome.tree.count == 3)
     }
 
-    /// Whoever is slower than the least rate is given up, by both.
+    /// Both programs cancel a download below the lowest rate.
     @Test func tooSlow() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.pace = 200 }
@@ -52,7 +52,7 @@ struct Aria2LimitTests {
         #expect(aria2c.code == 5 && segget.code == 5, "\(segget.text.lines)")
     }
 
-    /// A rate of nothing is no limit.
+    /// A limit of 0 means no limit.
     @Test(arguments: [
         "--max-download-limit=0", "--max-overall-download-limit=0", "--lowest-speed-limit=0",
     ])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several URLs of one call: mirrors of one file, unless the options say otherwise.
+/// Several URLs of one command line are mirrors of one file, unless an option changes that.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2MirrorTests {
     private static let size: Int64 = 4_000_000
@@ -20,7 +20,7 @@ struct Aria2MirrorTests {
         #expect(segget.tree == aria2c.tree)
     }
 
-    /// Another file at the second URL: aria2c mixes them, segget has the one or the other.
+    /// If the second URL has another file, aria2c mixes them; segget downloads one of them.
     @Test(arguments: [1, 2, 4, 16], [true, false])
     func neverMixed(connections: Int, isTagged: Bool) throws {
         let pair = try Aria2Pair(size: Self.size)
@@ -71,15 +71,15 @@ struct Aria2MirrorTests {
 
     // MARK: Connections
 
-    /// A bound of connections.
+    /// A maximum number of connections.
     struct Bound: Sendable, CustomTestStringConvertible {
         var options: String
         var most: Int
         var testDescription: String { options }
     }
 
-    /// Connections are found as for `auto`, and there are never more than these, though the origin is so
-    /// slow that many more would be worth it.
+    /// segget chooses the number of connections automatically up to this limit, although a slow
+    /// origin would justify more.
     @Test(arguments: [
         Bound(options: "-x1", most: 1), Bound(options: "-x1 -s16", most: 1),
         Bound(options: "-x16 -s1", most: 1), Bound(options: "-x3 -s16 -k1M", most: 3),
@@ -94,13 +94,13 @@ struct Aria2MirrorTests {
         #expect(try pair.tree(.segget) == ["f.bin": "/f.bin"])
     }
 
-    /// Where nothing bounds them, there are more.
+    /// Without a limit, segget opens more connections.
     @Test func asManyAsAreWorthIt() throws {
         let pair = try Aria2Pair(size: 8 << 20)
         #expect(try pair.mostAtATime("aria2c --no-conf $B/f.bin", waitingFor: 9) > 8)
     }
 
-    /// All files together have no more than 64.
+    /// All files together have at most 64 connections.
     @Test func allFilesTogether() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         let list = (1...40).map { "$B/\($0).bin\n" }.joined()
@@ -111,7 +111,7 @@ struct Aria2MirrorTests {
         #expect(try pair.tree(.segget).count == 41)
     }
 
-    /// No more files at a time than `-j` says.
+    /// `-j` limits the number of files at a time.
     @Test(arguments: [1, 3]) func filesAtATime(jobs: Int) throws {
         let pair = try Aria2Pair(size: 300_000)
         try pair.write((1...9).map { "$B/\($0).bin\n" }.joined(), to: "list")
@@ -123,10 +123,12 @@ struct Aria2MirrorTests {
 }
 
 extension Aria2Pair {
-    /// Runs a command line with segget against an origin that sends each reply slowly, until so many are
-    /// under way, and some time more, in which there could be others; then everything comes at once.
+    /// Runs a command line with segget and a slow origin, and counts simultaneous replies.
     ///
-    /// - Returns: The most replies with a body that were under way at a time until then.
+    /// The origin sends slowly until there are `count` replies and 2 s more have passed; then it
+    /// sends everything.
+    ///
+    /// - Returns: The maximum number of simultaneous replies with a body until then.
     fileprivate func mostAtATime(_ line: String, waitingFor count: Int) throws -> Int {
         let release = Guarded(false)
         let open = Guarded((now: Set<Int>(), most: 0))
@@ -146,7 +148,7 @@ extension Aria2Pair {
         let process = try start(line, .segget)
         _ = eventually { open.withLock { $0.most } >= count || !process.isRunning }
         _ = eventually(timeout: 2) { open.withLock { $0.most } > count || !process.isRunning }
-        // Later, the end of a reply may be noted after the beginning of the next.
+        // Later, a reply's end may be recorded after the next reply's start.
         let most = open.withLock { $0.most }
         release.withLock { $0 = true }
         let outcome = try process.wait()

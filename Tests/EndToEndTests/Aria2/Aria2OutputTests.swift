@@ -6,12 +6,11 @@ import Testing
 @testable import SeggetReports
 import SeggetAria2
 
-/// What is printed here, beside what aria2c itself prints.
+/// Compares segget's output with aria2c's.
 struct Aria2OutputTests {
     private static let environment = ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
 
-    /// A file that comes and one that is not there, one after the other: the same lines, but for times,
-    /// speeds, GIDs and what went wrong in words.
+    /// For a file and a 404, both print the same lines, except times, rates, GIDs and error texts.
     @Test(.timeLimit(.minutes(8)), arguments: ["default", "full", "hide"])
     func linesAreThoseOfAria2c(_ results: String) throws {
         let stage = try Stage(size: 100_000)
@@ -40,7 +39,7 @@ struct Aria2OutputTests {
         #expect(shown[1].contains("errorCode=3"))
     }
 
-    /// What callers look for in the line that comes once a second.
+    /// The progress line contains what callers search for.
     @Test(.timeLimit(.minutes(8))) func callersFindTheSameInBoth() throws {
         let stage = try Stage(size: 200_000)
         stage.bendGET { $0.pace = 50_000 }
@@ -66,7 +65,7 @@ struct Aria2OutputTests {
         #expect(ours.firstMatch(of: head)?.0.count == theirs.output.firstMatch(of: head)?.0.count)
     }
 
-    /// Without what differs from run to run, and from program to program.
+    /// Returns the text without parts that differ between runs or programs.
     private static func normalized(_ text: String) -> String {
         text.replacing(/\d\d\/\d\d \d\d:\d\d:\d\d/, with: "T")
             .replacing(/GID#[0-9a-f]{16}/, with: "GID#G")

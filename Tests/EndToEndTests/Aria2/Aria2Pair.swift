@@ -3,19 +3,18 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// The programs that take the command line of aria2c.
+/// The programs that accept aria2c's command line.
 enum Aria2Program: String, CaseIterable, Sendable {
     case aria2c, segget
 }
 
-/// An origin with a file of its own at every path, and two equal folders, in which aria2c and what stands
-/// in for it run the same command lines.
+/// An origin with a different file at every path, and two equal folders for aria2c and segget.
 ///
-/// Command lines are the shell's, as callers have them: `aria2c` is the one or the other, `$B` the origin's
-/// URL without a slash at its end, and the home folder is empty. A path that begins with `/none` is not
-/// found.
+/// Both run the same command lines, written as callers write them for a shell. `aria2c` is either
+/// program, `$B` is the origin's URL without a slash at its end, and the home folder is empty. The
+/// origin replies 404 to a path that begins with `/none`.
 final class Aria2Pair: Sendable {
-    /// What the origin does differently from a good server.
+    /// Changes a reply of the origin.
     typealias Bend = @Sendable (OriginRequest, inout OriginReply) -> Void
 
     let origin: FaultOrigin
@@ -62,10 +61,10 @@ final class Aria2Pair: Sendable {
     /// Changes all replies from now on.
     func bend(_ body: @escaping Bend) { change.withLock { $0 = body } }
 
-    /// Lets the origin behave.
+    /// Removes all changes to replies.
     func behave() { change.withLock { $0 = { _, _ in } } }
 
-    /// The content of the file at a path of an origin.
+    /// Returns the content of the file at a path of an origin.
     static func content(_ path: String, _ size: Int64) -> Content {
         let seed = path.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { hash, byte in
             (hash ^ UInt64(byte)) &* 1_099_511_628_211
@@ -73,15 +72,15 @@ final class Aria2Pair: Sendable {
         return Content(size: size, seed: seed)
     }
 
-    /// The content of the file at a path.
+    /// Returns the content of the file at a path.
     func content(_ path: String) -> Content { Self.content(path, size) }
 
-    // MARK: Places
+    // MARK: Paths
 
-    /// The folder in which a program runs.
+    /// Returns the folder in which a program runs.
     func folder(_ program: Aria2Program) -> String { sandbox.path("\(program)/work") }
 
-    /// A path in the folder in which a program runs.
+    /// Returns a path in the folder in which a program runs.
     func path(_ name: String, _ program: Aria2Program) -> String { "\(folder(program))/\(name)" }
 
     /// Writes a small file into both folders.
@@ -97,25 +96,27 @@ final class Aria2Pair: Sendable {
         try Data(bytes).write(to: url)
     }
 
-    /// Writes a text into both folders, in which `$B` is the origin's URL.
+    /// Writes a text into both folders, and replaces `$B` with the origin's URL.
     func write(_ text: String, to name: String) throws {
         try write(text.replacingOccurrences(of: "$B", with: base).utf8, to: name)
     }
 
-    /// The bytes of a small file in a program's folder.
+    /// Returns the bytes of a small file in a program's folder.
     func read(_ name: String, _ program: Aria2Program) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(fileURLWithPath: path(name, program))))
     }
 
-    /// Bytes that segget's manifest of `name` says have arrived; `nil` when there is none.
+    /// Returns the number of received bytes in segget's manifest of `name`; `nil` without a
+    /// manifest.
     func recorded(_ name: String) -> Int64? {
         guard let data = FileManager.default.contents(atPath: path("\(name).segget", .segget))
         else { return nil }
         return (try? Manifest(reading: Array(data)))?.extents.covered.count
     }
 
-    /// What is in a program's folder: of a file the path at the origin that has this content, else its length
-    /// and checksum; a folder that is empty, or in which is nothing else, has an empty text.
+    /// Returns the files in a program's folder by path.
+    ///
+    /// A file's value is the origin path with the same content, or else its length and checksum.
     func tree(_ program: Aria2Program) throws -> [String: String] {
         let paths = Set(origin.requests.map(\.path))
         return try FileManager.default.subpathsOfDirectory(atPath: folder(program))
@@ -135,7 +136,7 @@ final class Aria2Pair: Sendable {
 
     // MARK: Runs
 
-    /// Starts a command line; with `exec` before its program, signals reach that.
+    /// Starts a command line; `exec` before its program lets signals reach that program.
     func start(
         _ line: String, _ program: Aria2Program, _ variables: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -161,7 +162,7 @@ final class Aria2Pair: Sendable {
         return try self.outcome(of: outcome, program, after: count)
     }
 
-    /// What a program that has ended did, and what it asked for after the first `count` requests.
+    /// Returns the result of a program that has ended, with the requests after the first `count`.
     func outcome(
         of outcome: ChildProcess.Outcome, _ program: Aria2Program, after count: Int
     ) throws -> Aria2Outcome {
@@ -172,7 +173,7 @@ final class Aria2Pair: Sendable {
             errors: outcome.errorOutput, requests: Array(origin.requests.dropFirst(count)))
     }
 
-    /// Runs a command line with both.
+    /// Runs a command line with both programs.
     func both(
         _ line: String, _ variables: [String: String] = [:]
     ) throws -> (aria2c: Aria2Outcome, segget: Aria2Outcome) {
@@ -180,7 +181,7 @@ final class Aria2Pair: Sendable {
     }
 }
 
-/// What a run of either program did.
+/// The result of a run of either program.
 struct Aria2Outcome: Sendable {
     var code: Int32?
     var tree: [String: String]
@@ -188,7 +189,8 @@ struct Aria2Outcome: Sendable {
     var errors: String
     var requests: [OriginRequest]
 
-    /// Bytes of a file of `size` bytes that were asked for by `GET`, each counted once.
+    /// Returns the number of bytes that `GET` requested of a file of `size` bytes, each counted
+    /// once.
     func bytesAsked(_ path: String, of size: Int64) -> Int64 {
         requests.filter { $0.method == "GET" && $0.path == path }
             .reduce(into: RangeSet()) { asked, request in

@@ -2,19 +2,19 @@ import Foundation
 
 /// The output of aria2c or its drop-in, without the parts that differ between runs.
 ///
-/// Pure. Colours, times, rates, GIDs and the folder are taken out.
+/// Pure. Colours, times, rates, GIDs and the folder are removed.
 struct Aria2Printout: Sendable {
     /// All lines, without colours.
     let lines: [String]
-    /// Lines that programs look for, in order: what became of each file.
+    /// The lines with results that programs search for, in order.
     let told: [String]
 
     /// Reads an output.
     ///
     /// - Parameters:
     ///   - output: The program's output.
-    ///   - folder: The folder in which the program ran; `DIR` in what is told.
-    ///   - base: The origin's URL; `URL/` in what is told.
+    ///   - folder: The folder in which the program ran; `told` has `DIR` instead.
+    ///   - base: The origin's URL; `told` has `URL/` instead.
     init(_ output: String, folder: String, base: String) {
         let plain = output.replacing(/\u{1b}\[[0-9;]*m/, with: "")
         lines = plain.split(whereSeparator: \.isNewline).map(String.init)
@@ -37,7 +37,7 @@ struct Aria2Printout: Sendable {
             || line.hasPrefix("aria2 will resume") ? line : nil
     }
 
-    /// Returns the message of a log line if callers look for it.
+    /// Returns the message of a log line if callers search for it.
     private static func entry(_ text: String) -> String? {
         let text = text.replacing(/#[0-9a-f]{16}|CUID#\d+/, with: "#")
         let starts = [
@@ -48,7 +48,7 @@ struct Aria2Printout: Sendable {
         return starts.contains(where: text.hasPrefix) ? text : nil
     }
 
-    /// Lines of the readout, as callers' regular expressions find them.
+    /// The readout lines that match callers' regular expressions.
     var readouts: [Substring] {
         lines.flatMap { line in
             line.matches(

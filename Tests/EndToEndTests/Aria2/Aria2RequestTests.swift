@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is sent to servers, and to whom.
+/// Tests the requests to each server.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2RequestTests {
-    /// aria2c sends a token to wherever the server redirects it (aria2#1176); segget does not, and what says
-    /// only who asks and for what goes there.
+    /// Credentials are not sent to another host after a redirect; harmless fields are.
+    ///
+    /// aria2c sends tokens to every redirect target (aria2#1176).
     @Test(arguments: [
         "Authorization: Bearer s3cret", "Cookie: a=s3cret", "X-Api-Key: s3cret",
         "Proxy-Authorization: s3cret",
@@ -37,11 +38,11 @@ struct Aria2RequestTests {
             #expect(request.header("Accept") == "x/y")
             #expect(request.header("Accept-Language") == "de")
         }
-        // It is not shown either.
+        // The output does not show it either.
         #expect(!(outcome.text.lines.joined() + outcome.errors).contains("s3cret"))
     }
 
-    /// The header of an item of a list, too.
+    /// The header of a list's item is protected in the same way.
     @Test func aTokenOfAListStaysWithItsHost() throws {
         let pair = try Aria2Pair(size: 300_000)
         let other = try Aria2Pair(size: 300_000, address: "127.0.0.2")
@@ -59,7 +60,7 @@ struct Aria2RequestTests {
         }
     }
 
-    /// Headers that both send with the first request for the file.
+    /// Both send the same fields with the first request for the file.
     @Test(
         arguments: [
             ("--header 'X-A: b' --header 'X-C: d'", ["X-A", "X-C"]), ("-U Agent/7", ["User-Agent"]),
@@ -76,14 +77,14 @@ struct Aria2RequestTests {
         let (aria2c, segget) = try pair.both("aria2c --no-conf \(options) $B/f.bin")
         #expect(aria2c.code == 0 && segget.code == 0, "\(segget.text.lines)")
         for name in names {
-            // Of cookies, aria2c ends each with a semicolon.
+            // aria2c ends each cookie with a semicolon.
             let theirs = aria2c.requests.last?.header(name)?.trimmingCharacters(in: [";"])
             #expect(theirs != nil)
             #expect(segget.requests.allSatisfy { $0.header(name) == theirs }, "\(name)")
         }
     }
 
-    /// A user and password that a URL holds, and that the server asks for.
+    /// The server requires the user and password of the URL or of options.
     @Test(arguments: [
         "http://me:s3cret@$HOST/f.bin", "--http-user=me --http-passwd=s3cret $B/f.bin",
     ])

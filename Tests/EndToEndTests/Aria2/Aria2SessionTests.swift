@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Lists, and those that are written of what is unfinished.
+/// Tests input lists, and sessions with unfinished downloads.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2SessionTests {
     private static let size: Int64 = 3_000_000
 
-    /// Runs the line until each connection has got half a megabyte, and ends it in order.
+    /// Runs the line until both slow files have 400 kB, and ends it with SIGINT.
     private func interrupted(
         _ line: String, _ program: Aria2Program, _ pair: Aria2Pair
     ) throws -> Aria2Outcome {
@@ -29,7 +29,7 @@ struct Aria2SessionTests {
         return try pair.outcome(of: process.wait(), program, after: count)
     }
 
-    /// What is unfinished stands in it, in the same form, and run as input it is finished.
+    /// A session lists unfinished downloads in aria2c's form; as input, it completes them.
     @Test(arguments: ["left", "list"]) func holdsWhatIsUnfinished(session: String) throws {
         let pair = try Aria2Pair(size: Self.size)
         try pair.write(
@@ -63,7 +63,7 @@ struct Aria2SessionTests {
         #expect(forms[1] == forms[0])
     }
 
-    /// It is there, and empty, where all is done; and holds nothing that was not found.
+    /// Completed downloads and those not found are not in the session, which may be empty.
     @Test(arguments: ["$B/a\n", "$B/none\n$B/a\n", "$B/status503\n$B/a\n out=x\n", ""])
     func whatIsDoneIsNotInIt(list: String) throws {
         let pair = try Aria2Pair(size: 100_000)
@@ -79,12 +79,12 @@ struct Aria2SessionTests {
         #expect(segget.text.told == aria2c.text.told)
     }
 
-    /// What is done stays in it with `--force-save`.
+    /// With `--force-save`, completed downloads remain in the session.
     @Test func whatIsDoneStaysIfAsked() throws {
         let pair = try Aria2Pair(size: 100_000)
         let (aria2c, segget) = try pair.both(
             "aria2c --no-conf --force-save=true --save-session=s -o x $B/a; sed -i '/^ gid=/d' s")
-        // aria2c has a control file beside what is complete, too.
+        // aria2c also keeps the control file of a complete file.
         #expect(segget.tree == aria2c.tree.filter { $0.key != "x.aria2" }, "\(segget.text.lines)")
     }
 
@@ -113,7 +113,7 @@ struct Aria2SessionTests {
         #expect(segget.text.told == aria2c.text.told, "\(segget.text.lines)")
     }
 
-    /// Of what cannot be begun, aria2c tells and ends with 0; here it is a file that is missing.
+    /// If a download cannot start, aria2c prints an error and exits with 0; segget exits with 1.
     @Test(arguments: [
         " out=lost\n$B/a\n", "foo\n$B/a\n",
         "$B/a\n gid=0123456789abcdef\n$B/b\n gid=0123456789abcdef\n", "$B/a\n gid=x\n$B/b\n",
@@ -126,7 +126,7 @@ struct Aria2SessionTests {
         #expect(segget.tree == aria2c.tree, "\(segget.text.lines) \(segget.errors)")
     }
 
-    /// segget's own `-i` reads the lists that were written for aria2c, packed too.
+    /// `segget -i` reads lists for aria2c, also compressed.
     @Test(arguments: [false, true]) func sameListsInSegget(isPacked: Bool) throws {
         let pair = try Aria2Pair(size: 100_000)
         try pair.write(

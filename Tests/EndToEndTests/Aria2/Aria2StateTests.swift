@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What aria2c and segget do with a file that stands where they are to put one.
+/// Compares how aria2c and segget handle existing files.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2StateTests {
-    /// What stands there.
+    /// The file before the run.
     enum Before: CaseIterable, Sendable {
         case nothing, same, wrong, shorter, shorterWrong, longer
 
@@ -22,14 +22,14 @@ struct Aria2StateTests {
         }
     }
 
-    /// Options, and where segget does otherwise, because aria2c keeps bytes there that are not the file's
-    /// or throws away those that are.
+    /// Options, and the cases in which segget differs from aria2c.
+    ///
+    /// In these cases aria2c keeps wrong bytes, or discards correct ones.
     struct Row: Sendable, CustomTestStringConvertible {
         var options: String
-        /// States in which aria2c leaves a file that is not the remote one, and ends with 0; segget has
-        /// the right one.
+        /// States in which aria2c leaves a wrong file and exits with 0; segget has the right file.
         var kept: Set<Before> = []
-        /// States in which aria2c fails for good; segget has the right file, and ends with 0.
+        /// States in which aria2c always fails; segget has the right file and exits with 0.
         var lost: Set<Before> = []
 
         var testDescription: String { options }
@@ -67,13 +67,14 @@ struct Aria2StateTests {
         } else {
             #expect(segget.code == aria2c.code, "\(words)")
             #expect(segget.tree == aria2c.tree, "\(words)")
-            // aria2c calls it an error that it then mends; segget warns of it.
+            // aria2c logs an error although it then downloads the file again; segget logs a
+            // warning.
             let mended = "ERROR: Checksum error detected. file=DIR/f.bin"
             #expect(segget.text.told == aria2c.text.told.filter { $0 != mended }, "\(words)")
         }
     }
 
-    /// What stands at several names is counted past.
+    /// Both choose the next free number for the file name.
     @Test func theNextNumberThatIsFree() throws {
         let pair = try Aria2Pair(size: 100_000)
         for name in ["a.gz", "a.1.gz", "noext", "noext.1", "b.c.d", "x"] {
@@ -86,8 +87,8 @@ struct Aria2StateTests {
         #expect(segget.text.told == aria2c.text.told)
     }
 
-    /// Where segget's names are others: `.tar.gz` stays together, so that the file is opened as what it is,
-    /// and no server's name hides a file.
+    /// Names differ from aria2c's: `.tar.gz` stays together so that programs recognize the file,
+    /// and a server cannot choose a hidden file.
     @Test func namesOfItsOwn() throws {
         let pair = try Aria2Pair(size: 100_000)
         try pair.write("a", to: "a.tar.gz")
@@ -97,8 +98,10 @@ struct Aria2StateTests {
         #expect(segget.tree["a.1.tar.gz"] == "/a.tar.gz" && segget.tree["hidden"] == "/.hidden")
     }
 
-    /// A file that only its date tells from another: with `--conditional-get`, segget looks at its length
-    /// and date, as for `--timestamping`, and leaves out what the server would say.
+    /// An existing file that is not older.
+    ///
+    /// With `--conditional-get`, segget compares length and date, as with `--timestamping`, and may
+    /// ignore the server's reply.
     @Test(arguments: [304, 200]) func onlyWhereItIsNewer(status: Int) throws {
         let pair = try Aria2Pair(size: 100_000)
         pair.bendGET { request, reply in

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is printed where, and the regular expressions of those who read it.
+/// Tests standard output and standard error, with callers' regular expressions.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2StreamTests {
-    /// What a run prints that lasts for some seconds: the origin waits for as long in the middle of it.
+    /// Runs a download that takes some seconds, because the origin pauses in the middle.
     private func printed(_ options: String, _ program: Aria2Program) throws -> Aria2Outcome {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { _, reply in
@@ -42,7 +42,7 @@ struct Aria2StreamTests {
         }
     }
 
-    /// By every name in which `aria2c` is, and by no other.
+    /// Each installed name runs the drop-in.
     @Test(arguments: ["segget-aria2c", "aria2c"]) func byItsNames(name: String) throws {
         let pair = try Aria2Pair(size: 300_000)
         let outcome = try pair.run("\(name) --no-conf -x2 $B/a.bin && \(name) -v", .segget)

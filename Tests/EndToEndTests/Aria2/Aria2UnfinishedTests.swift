@@ -4,16 +4,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What aria2c has left unfinished, and what segget goes on with: its own after SIGKILL too.
+/// Tests how segget resumes downloads that aria2c or segget left unfinished, also after SIGKILL.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2UnfinishedTests {
     private static let size: Int64 = 8_000_000
-    /// Bytes that each connection gets before the origin falls silent.
+    /// The bytes that each connection receives before the origin stalls.
     private static let each: Int64 = 1_000_000
-    /// Bytes that may be asked for though they are there: a sample, and what has not yet been recorded.
+    /// Bytes that may be requested again: a sample, and bytes that were not recorded yet.
     private static let again: Int64 = 256 << 10
 
-    /// Starts the command line and kills the program when at least so many bytes are there.
+    /// Starts the command line, and kills the program when there are at least this many bytes.
     private func killed(
         _ line: String, _ program: Aria2Program, _ pair: Aria2Pair, at least: Int64,
         variables: [String: String] = [:], _ there: () -> Int64
@@ -30,15 +30,16 @@ struct Aria2UnfinishedTests {
         return there()
     }
 
-    /// Bytes that aria2c has noted.
+    /// Returns the number of bytes in aria2's control file.
     private func noted(_ name: String, _ pair: Aria2Pair) -> Int64 {
         guard let bytes = try? pair.read("\(name).aria2", .segget) else { return 0 }
         return (try? Aria2ControlFile(reading: bytes))?.done.count ?? 0
     }
 
-    // MARK: aria2c's
+    // MARK: Files from aria2c
 
-    /// With a checksum it goes on; without one nothing proves these bytes, and it starts over and says so.
+    /// With a checksum segget resumes; otherwise the bytes cannot be verified, and it starts over
+    /// with a warning.
     @Test(arguments: [true, false], ["", "-c ", "--allow-overwrite=true "])
     func whatAria2cHasLeft(isProved: Bool, options: String) throws {
         let pair = try Aria2Pair(size: Self.size)
@@ -63,7 +64,7 @@ struct Aria2UnfinishedTests {
         }
     }
 
-    /// A control file that is none proves nothing.
+    /// A malformed control file does not verify any bytes.
     @Test(arguments: [0, 1, 40, 5000], [true, false])
     func aControlFileOfGarbage(length: Int, isProved: Bool) throws {
         let pair = try Aria2Pair(size: 600_000)
@@ -76,9 +77,9 @@ struct Aria2UnfinishedTests {
         #expect(outcome.tree["f.bin"] == "/f.bin", "\(outcome.tree) \(outcome.text.lines)")
     }
 
-    // MARK: Its own
+    // MARK: Files from segget
 
-    /// The same line again fetches what is missing, and nothing that is there.
+    /// The same line again downloads only missing bytes.
     @Test(arguments: [
         "$B/f.bin", "-c $B/f.bin", "-x4 -s4 -k1M $B/f.bin",
         "-c -x 16 -s 16 -k 1M -o f.bin $B/f.bin",
@@ -96,14 +97,13 @@ struct Aria2UnfinishedTests {
         #expect(outcome.text.lines.contains { $0.contains("Continuing with") })
     }
 
-    /// A list with several at a time; what was finished before is asked for no more.
+    /// After SIGKILL, a list with several simultaneous downloads resumes and skips complete files.
     @Test func aListAfterKill() throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let names = ["a", "b", "c", "d"]
         try pair.write(
             names.map { "$B/\($0)\n out=sub/\($0).bin\n" }.joined(), to: "list")
         let line = "aria2c --no-conf -c -j3 -x2 -s2 -k1M -i list --save-session=left"
-        // The first of them comes whole.
         let there = try killed(line, .segget, pair, at: 2 * Self.each) {
             names.reduce(0) { $0 + (pair.recorded("sub/\($1).bin") ?? 0) }
         }
@@ -122,8 +122,8 @@ struct Aria2UnfinishedTests {
         for name in names { #expect(again.bytesAsked("/\(name)", of: pair.size) <= Self.again) }
     }
 
-    /// Whatever stands there when a kill came, aria2's test for an unfinished file holds: where the file
-    /// is and no control file, it is whole.
+    /// After SIGKILL, aria2's test for a complete file works: the file exists without a control
+    /// file.
     @Test func whatScriptsLookForAfterKill() throws {
         let pair = try Aria2Pair(size: Self.size)
         let there = try killed("aria2c --no-conf -x4 $B/f.bin", .segget, pair, at: Self.each) {

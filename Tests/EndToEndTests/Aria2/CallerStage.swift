@@ -3,14 +3,14 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A folder in which a script runs that calls `aria2c`, and an origin with a file of its own for each name.
+/// A folder for a script that calls `aria2c`, and an origin with a different file for each name.
 final class CallerStage: Sendable {
-    /// What the script finds as `aria2c`.
+    /// The program that the script finds as `aria2c`.
     enum Program: String, CaseIterable, Sendable {
         case aria2c, dropIn
     }
 
-    /// What an origin does differently from a good one.
+    /// Changes a reply of the origin.
     typealias Bend = @Sendable (OriginRequest, inout OriginReply) -> Void
 
     let origin: FaultOrigin
@@ -20,7 +20,7 @@ final class CallerStage: Sendable {
     private let dropIn: DropIn
     private let change: Guarded<Bend>
 
-    /// Offers `size` bytes at every path that does not begin with `/none`.
+    /// Creates an origin with `size` bytes at every path that does not begin with `/none`.
     init(size: Int64 = 300_000) throws {
         let change = Guarded<Bend>({ _, _ in })
         (self.size, self.change) = (size, change)
@@ -41,7 +41,7 @@ final class CallerStage: Sendable {
     /// Changes the replies from now on.
     func bend(_ body: @escaping Bend) { change.withLock { $0 = body } }
 
-    /// The last component of a path.
+    /// Returns the last component of a path.
     static func name(_ path: String) -> String {
         String(path.split(separator: "/").last ?? "")
     }
@@ -50,13 +50,13 @@ final class CallerStage: Sendable {
         Content(size: size, seed: name.utf8.reduce(5381) { $0 &* 33 &+ UInt64($1) })
     }
 
-    /// What the origin has under a name.
+    /// Returns the origin's content for a name.
     func content(_ name: String) -> Content { Self.content(name, size) }
 
-    /// Path of a name in the script's folder.
+    /// Returns the path of a name in the script's folder.
     func path(_ name: String) -> String { work.path(name) }
 
-    /// Starts a script of bash; `$B` is the origin's URL, without a slash at its end.
+    /// Starts a bash script; `$B` is the origin's URL without a slash at its end.
     func start(
         _ script: String, _ program: Program = .dropIn, _ variables: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -70,7 +70,7 @@ final class CallerStage: Sendable {
             environment: own.merging(variables) { $1 })
     }
 
-    /// Runs a script of bash to its end.
+    /// Runs a bash script to its end.
     func run(
         _ script: String, _ program: Program = .dropIn, _ variables: [String: String] = [:]
     ) throws -> ChildProcess.Outcome {
@@ -79,7 +79,7 @@ final class CallerStage: Sendable {
         return outcome
     }
 
-    /// All files in the script's folder, and those in its folders, in order.
+    /// Returns the relative paths of all files in the script's folder, sorted.
     func files() throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: work.path)
         return names.filter { name in
@@ -88,20 +88,20 @@ final class CallerStage: Sendable {
         }.sorted()
     }
 
-    /// Whether a file is the one that the origin has under this name.
+    /// Returns whether a file has the origin's content for its name, or for `name`.
     func isRight(_ file: String, as name: String? = nil) -> Bool {
         let content = content(name ?? Self.name(file))
         return (try? content.firstDifference(at: path(file)) == nil) ?? false
     }
 
-    /// Whether a file has its name, and what only its download needed is gone.
+    /// Returns whether a file has its final name, and the download's other files are removed.
     func isPublished(_ file: String) -> Bool {
         let files = FileManager.default
         return files.fileExists(atPath: path(file))
             && !files.fileExists(atPath: path("\(file).segget"))
     }
 
-    /// Bytes that the manifest of a file says have arrived.
+    /// Returns the number of received bytes in a file's manifest.
     func recorded(_ file: String) -> Int64 {
         let data = FileManager.default.contents(atPath: path("\(file).segget")) ?? Data()
         return (try? Manifest(reading: Array(data)))?.extents.covered.count ?? 0

@@ -2,14 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What programs call `aria2c` with, and what they do before and afterwards, in short stand-ins for them:
-/// by aria2c itself and by the drop-in, with the same words, files and exit codes.
+/// Short scripts that act like programs that call `aria2c`, with their work before and after the
+/// call.
+///
+/// aria2c and the drop-in must give the same output, files and exit codes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CallerTests {
-    /// A stand-in for a program that calls `aria2c`.
+    /// A script that acts like a program that calls `aria2c`.
     struct Caller: Sendable, CustomTestStringConvertible {
         var name: String
-        /// What it runs; the output of `aria2c` itself goes elsewhere.
+        /// The script; it redirects the output of `aria2c`.
         var script: String
         /// The expected output.
         var says: String
@@ -33,8 +35,8 @@ struct CallerTests {
     }
 
     static let callers = [
-        // Its list has mirrors, comments, and an empty line between URLs and options; what is not complete
-        // goes, and packages are moved to apt's folder.
+        // The list has mirrors, comments, and an empty line between URLs and options. The script
+        // deletes incomplete files, and moves packages to apt's folder.
         Caller(
             name: "apt-fast",
             script: #"""
@@ -63,8 +65,8 @@ struct CallerTests {
                 """#,
             says: "hash sha-1\nhash sha-256\nhash sha-512\nhash md5\nfailed\n",
             files: ["cache/a_1%3a2_amd64.deb", "cache/b.deb"]),
-        // It asks whether a mirror has the file; what has another checksum is fetched anew. An absolute
-        // path is split, as aria2c takes none.
+        // A dry run checks whether a mirror has the file, and a broken file is downloaded again. An
+        // absolute path is split, because aria2c does not accept one.
         Caller(
             name: "pyenv and ruby-build",
             script: #"""
@@ -82,7 +84,7 @@ struct CallerTests {
                 """#,
             says: "there\nnot there: 3\ngot\nagain\nruby\nfailed: 3\n",
             files: ["Python.tgz", "ruby.tar.gz"]),
-        // pacman gives a path from the root, of a file that it renames; what makepkg gives is in its folder.
+        // pacman passes an absolute path and renames the file; makepkg passes a relative one.
         Caller(
             name: "pacman and makepkg",
             script: #"""
@@ -103,7 +105,7 @@ struct CallerTests {
                 """#,
             says: "core.db\nextra.db\n2026-11-03\nno signature: 3\nsource\n",
             files: ["source.tar.gz", "sync/core.db", "sync/extra.db"]),
-        // Portage expands what stands in its configuration; 4 is what comes of its limit of replies 404.
+        // Portage expands its configuration's variables; code 4 means too many 404 replies.
         Caller(
             name: "Gentoo",
             script: #"""
@@ -118,7 +120,8 @@ struct CallerTests {
                 """#,
             says: "next mirror: 4\nfetched\n",
             files: ["distfiles/vim.tar.xz"]),
-        // Mirrors of one file, options behind them; what comes is read from a folder of its own.
+        // Options follow the mirrors of one file; the script reads the download from a separate
+        // folder.
         Caller(
             name: "OpenWrt",
             script: #"""
@@ -131,7 +134,7 @@ struct CallerTests {
                 rm -r tmp
                 """#,
             says: "1\ngot\n", files: ["busybox.tar"]),
-        // MMseqs2 calls what is not complete by the name that aria2c has for its control files.
+        // MMseqs2 gives its incomplete file the extension of aria2c's control files.
         Caller(
             name: "AlphaFold, MMseqs2 and nf-core",
             script: #"""

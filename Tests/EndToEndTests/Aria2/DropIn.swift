@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// The program under the names that stand in for aria2c, where `make install` puts them, and under that of
-/// aria2c itself in a folder of its own, for programs that look for it in `PATH`.
+/// The program under its names as a drop-in for aria2c, as `make install` installs them.
+///
+/// A separate folder has it as `aria2c`, for programs that search `PATH`.
 final class DropIn: Sendable {
-    /// The names under which it is installed, from the prefix on.
+    /// The paths at which it is installed, below the prefix.
     static let names = ["bin/segget-aria2c", "libexec/segget/aria2c"]
 
     private let prefix: Sandbox
@@ -25,13 +26,13 @@ final class DropIn: Sendable {
         }
     }
 
-    /// Path of one of its ``names``.
+    /// Returns the path of one of its ``names``.
     func path(_ name: String) -> String { prefix.path(name) }
 
-    /// A search path, in which `aria2c` is the drop-in.
+    /// A search path in which `aria2c` is the drop-in.
     var searchPath: String { "\(prefix.path("path")):/usr/bin:/bin" }
 
-    /// Processes that a process has started and that run, the children's children included.
+    /// Returns the running processes that a process has started, with their descendants.
     static func descendants(of pid: Int32) -> [Int32] {
         let path = "/proc/\(pid)/task/\(pid)/children"
         let children = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -39,11 +40,11 @@ final class DropIn: Sendable {
             .flatMap { [$0] + descendants(of: $0) }
     }
 
-    /// Kills a program and all that it has started, as a power cut would, and waits for their ends.
+    /// Kills a program and its descendants, as a power cut would, and waits for their ends.
     ///
-    /// - Returns: How many processes that were.
+    /// - Returns: The number of killed processes.
     static func kill(_ process: ChildProcess) throws -> Int {
-        // Whoever is stopped starts no other.
+        // A stopped process starts no other.
         process.signal(SIGSTOP)
         let others = descendants(of: process.pid)
         for pid in others + [process.pid] { Glibc.kill(pid, SIGKILL) }

@@ -2,15 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// hfd.sh, which fetches the files of a model from the Hub, in the forms that it has had: a stand-in for the
-/// script, and one for the Hub, which sends those who show a token to another host.
+/// Tests three versions of hfd.sh, which downloads a model's files from the Hugging Face Hub.
+///
+/// A script replaces hfd.sh. An origin replaces the Hub, and redirects requests with a token to
+/// another host.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HubTests {
-    /// A form of the script.
+    /// A version of the script.
     enum Form: String, CaseIterable, Sendable {
         case first, of2025, of2026
 
-        /// Fetches what `$files` names.
+        /// The commands that download `$files`.
         var fetching: String {
             switch self {
             case .first:
@@ -47,7 +49,7 @@ struct HubTests {
             """#
     }
 
-    /// A file is there when it has its name and no control file; only the others are fetched.
+    /// Returns the script, which downloads files that do not exist or have a control file.
     private static func script(_ form: Form) -> String {
         #"""
         files=
@@ -96,12 +98,12 @@ struct HubTests {
         let files = try stage.files().filter { !$0.hasPrefix(".hfd/") }
         #expect(files == Self.files, said)
         for file in Self.files { #expect(stage.isRight(file), "\(file)") }
-        // What the list of what is unfinished holds.
+        // The session lists no unfinished downloads.
         let list = FileManager.default.contents(atPath: stage.path(".hfd/aria2c_urls.txt"))
         #expect((list ?? Data()).isEmpty)
     }
 
-    /// The token is the Hub's alone, whoever was asked before; who asks is told to both.
+    /// Only the Hub receives the token; both hosts receive the `User-Agent`.
     private func expectNoToken() {
         let requests = stage.origin.requests
         #expect(!requests.isEmpty)
@@ -127,7 +129,7 @@ struct HubTests {
             reply.stallAfter = max(0, Self.size / 2 - (request.range?.first ?? 0))
         }
         let process = try stage.start(Self.script(form), .dropIn, variables)
-        // One file after another, or all at a time.
+        // The first version downloads one file after another, the others all files at a time.
         let (begun, done) =
             form == .first
             ? ([Self.large[0]], ["config.json"]) : (Self.large, ["config.json", "onnx/model.onnx"])

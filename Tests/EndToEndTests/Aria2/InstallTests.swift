@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `make install`, with the binary that is there: nothing is built.
+/// Tests `make install` with the existing binary, without a build.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct InstallTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent()
@@ -22,7 +22,7 @@ struct InstallTests {
         try #require(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
     }
 
-    /// A package is built in one place and unpacked in another.
+    /// A package is built in one folder and unpacked in another.
     @Test func theNamesOfTheDropInGoAlongWithTheProgram() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
@@ -41,7 +41,7 @@ struct InstallTests {
         #expect(!outcome.output.contains("aria2"))
     }
 
-    /// The commands about the queue are in a program of their own, which the other finds.
+    /// Commands about the queue are in a separate program, which `segget` finds.
     @Test func theManagerIsInstalledWhereItIsLookedFor() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
@@ -67,7 +67,7 @@ struct InstallTests {
         let unit = "\(image)/lib/systemd/user/segget.service"
         let text = try String(contentsOfFile: unit, encoding: .utf8)
         #expect(text.contains("ExecStart=/usr/bin/segget serve\n"))
-        // As it stands here, for the program has to be there.
+        // `systemd-analyze` requires that the program exists at this path.
         try text.replacing("/usr/bin/segget", with: "\(image)/bin/segget")
             .write(toFile: unit, atomically: false, encoding: .utf8)
         mkdir(sandbox.path("runtime"), 0o700)
@@ -76,15 +76,15 @@ struct InstallTests {
             ["verify", "--user", "--man=no", unit, "\(image)/lib/systemd/user/segget.socket"],
             environment: ["XDG_RUNTIME_DIR": sandbox.path("runtime")])
         #expect(outcome.end == .exit(0))
-        // What it does not know it passes over, and says so.
+        // `systemd-analyze` prints settings that it does not know.
         #expect(outcome.errorOutput + outcome.output == "")
     }
 
-    /// A real aria2c is found as before.
+    /// An installed aria2c is still found.
     @Test func nothingInBinIsCalledAria2c() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
-        // Also where it was installed before.
+        // Reinstallation gives the same result.
         try install(into: sandbox)
         let programs = try FileManager.default.contentsOfDirectory(
             atPath: sandbox.path("image/usr/bin"))

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// yt-dlp, as PyPI has it, with the drop-in as its downloader.
+/// Tests yt-dlp from PyPI with the drop-in as its downloader.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct YtDlpTests {
     private static let size: Int64 = 6_000_000
@@ -20,8 +20,9 @@ struct YtDlpTests {
         bend { _, _ in }
     }
 
-    /// Offers a film, and bends the replies for it; yt-dlp's own look at it, the first request of a run and
-    /// one that asks that the connection be closed, is answered well.
+    /// Serves a video, and changes the replies for the downloader.
+    ///
+    /// yt-dlp's own request, the first of a run, has `Connection: close` and is served unchanged.
     private func bend(_ body: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void) {
         stage.change {
             $0.bend = { request, reply in
@@ -52,12 +53,12 @@ struct YtDlpTests {
         return outcome
     }
 
-    /// Requests of the downloader, not those of yt-dlp.
+    /// Returns the requests of the downloader, without those of yt-dlp.
     private func downloads(after count: Int = 0) -> [OriginRequest] {
         stage.origin.requests.dropFirst(count).filter { $0.header("Connection") != "close" }
     }
 
-    /// Bytes that the downloader has asked for in ranges, each counted once.
+    /// Returns the number of bytes that the downloader requested in ranges, each counted once.
     private func bytesAsked(after count: Int) -> Int64 {
         downloads(after: count).filter { $0.method == "GET" && $0.range != nil }
             .bytesAsked(of: Self.size)
@@ -75,7 +76,7 @@ struct YtDlpTests {
         #expect((try? stage.isRight(Self.saved)) == true, said, sourceLocation: location)
     }
 
-    /// Kills both amid the film: the first half has come and the second has not.
+    /// Kills yt-dlp and the downloader when the first half of the video has been received.
     private func killHalfWay(_ downloader: String) throws {
         bend { request, reply in
             let first = request.range?.first ?? 0
@@ -94,7 +95,7 @@ struct YtDlpTests {
 
     // MARK: Tests
 
-    /// aria2c itself is one of them: what holds of the drop-in holds of it.
+    /// aria2c is included to check that the tests also hold for the original.
     @Test(
         arguments: DropIn.names + ["/usr/bin/aria2c"],
         [
@@ -125,7 +126,7 @@ struct YtDlpTests {
         #expect(bytesAsked(after: count) == Self.size)
     }
 
-    /// Only that it is not faster: a busy machine makes it slower.
+    /// Only the minimum time is checked, because a busy machine is slower.
     @Test(arguments: DropIn.names) func keepsToTheRate(name: String) throws {
         let started = monotonicSeconds()
         try expectRight(run(dropIn.path(name), ["--limit-rate", "2M"]))
@@ -150,7 +151,7 @@ struct YtDlpTests {
         #expect(!outcome.output.contains("secret"))
     }
 
-    /// Its standard output is yt-dlp's; its standard error is shown only where it fails.
+    /// yt-dlp passes on standard output, and shows standard error only after a failure.
     @Test func progressIsOnStandardOutput() throws {
         let gate = Guarded(false)
         bend { request, reply in
