@@ -2,10 +2,11 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A realm on loopback, and Apache with mod_auth_gssapi, which lets in who has a ticket of it.
+/// A realm on loopback, and Apache with mod_auth_gssapi, which accepts users with a ticket of the
+/// realm.
 final class KerberosStage: Sendable {
     let folder: Sandbox
-    /// The file that it serves.
+    /// The file that Apache serves.
     let content = Content(size: 3_000_000, seed: 5)
     private let center: ChildProcess
     private let server: ChildProcess
@@ -104,7 +105,7 @@ final class KerberosStage: Sendable {
         }
     }
 
-    /// Whether somebody listens at a port of loopback.
+    /// Returns whether a server listens on a port of loopback.
     private static func accepts(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -119,17 +120,17 @@ final class KerberosStage: Sendable {
         }
     }
 
-    /// Gets the user's ticket.
+    /// Obtains the user's ticket.
     func getTicket() throws {
         let password = try folder.write("password", "hush\n")
         let script = "exec kinit me < \(password)"
         try Self.tool(folder, "/bin/sh", ["-c", script])
     }
 
-    /// URL of the file.
+    /// The URL of the file.
     var url: String { "http://localhost:\(port)/f.bin" }
 
-    /// Users and statuses of the requests up to now, `-` for nobody.
+    /// Returns the users and statuses of the requests so far, with `-` for no user.
     func requests() throws -> [String] {
         String(decoding: try folder.read("access"), as: UTF8.self).split(separator: "\n").map(
             String.init)

@@ -2,15 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file on several origins, each of which a test may have behave otherwise, and a folder to download
-/// into.
+/// A file on several origins, whose behaviour a test can change, and a folder for the download.
 final class MirrorTrial: Sendable {
-    /// What one origin offers.
+    /// The file that one origin offers, and its behaviour.
     struct Offer: Sendable {
         var content: Content
         var etag: String? = "\"v1\""
         var lastModified: String?
-        /// Speed of each connection in bytes a second.
+        /// The rate of each connection, in bytes per second.
         var pace: Double?
         var bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
     }
@@ -42,12 +41,12 @@ final class MirrorTrial: Sendable {
         }
     }
 
-    /// Changes what an origin offers from the next request on.
+    /// Changes an origin's offer, from the next request on.
     func change(_ index: Int, _ body: (inout Offer) -> Void) {
         offers.withLock { body(&$0[index]) }
     }
 
-    /// Arguments that name all origins in order, and `--json -v`.
+    /// The arguments that name all origins in order, and `--json -v`.
     var arguments: [String] {
         [url(0), "--json", "-v"] + origins.indices.dropFirst().flatMap { ["--mirror", url($0)] }
     }
@@ -64,16 +63,16 @@ final class MirrorTrial: Sendable {
         try Segget.start(arguments + options, in: sandbox.path)
     }
 
-    /// Ends an origin for good: connections are broken and refused.
+    /// Stops an origin permanently: connections are broken and refused.
     func kill(_ index: Int) {
         origins[index].refuseConnections()
         origins[index].dropConnections()
     }
 
-    /// Body bytes that each origin sent.
+    /// The number of body bytes that each origin sent.
     var served: [Int64] { origins.map(\.bytesServed) }
 
-    /// Expects that the file was published, is right, and that nothing else is left.
+    /// Expects that the published file is correct and that no other file remains.
     func expectComplete(
         _ outcome: ChildProcess.Outcome, _ expected: Content? = nil,
         _ location: SourceLocation = #_sourceLocation
@@ -87,7 +86,7 @@ final class MirrorTrial: Sendable {
             sourceLocation: location)
     }
 
-    /// Reasons for which mirrors were dropped, by the number of the origin.
+    /// Returns the reasons for dropped mirrors, by origin number.
     func dropped(_ outcome: ChildProcess.Outcome) throws -> [Int: [String]] {
         var reasons: [Int: [String]] = [:]
         for notice in try outcome.notices("mirror_dropped") {
@@ -97,7 +96,7 @@ final class MirrorTrial: Sendable {
         return reasons
     }
 
-    /// The URLs in the notices of a kind, as numbers of the origins.
+    /// Returns the origin numbers of the URLs in notices of a kind.
     func numbers(_ kind: String, _ outcome: ChildProcess.Outcome) throws -> [Int] {
         try outcome.notices(kind).compactMap { notice in
             origins.indices.first { url($0) == notice.url }

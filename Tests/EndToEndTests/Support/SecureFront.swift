@@ -1,12 +1,13 @@
 import TestSupport
 
-/// A server with TLS in front of an origin that a test bends.
+/// A server with TLS in front of an origin whose replies a test makes.
 final class SecureFront: Sendable {
     let origin: FaultOrigin
     let nginx: Nginx
     private let root: Sandbox
 
-    /// Starts both; the handler sees each request as it came, but for its connection.
+    /// Starts both servers; the handler receives each request unchanged except for connection
+    /// fields.
     init(
         certificate: TestCertificate = .right, directives: String = "",
         _ handler: @escaping FaultOrigin.Handler
@@ -30,7 +31,7 @@ final class SecureFront: Sendable {
 }
 
 extension OriginReply {
-    /// A redirect.
+    /// Returns a redirect.
     static func redirect(_ to: String, _ status: Int = 302) -> OriginReply {
         .text(status, "moved", headers: [HeaderField("Location", to)])
     }

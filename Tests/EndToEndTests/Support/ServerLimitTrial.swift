@@ -1,9 +1,9 @@
 import Dispatch
 import TestSupport
 
-/// A file on an origin that serves only so many requests at a time, and turns all others away.
+/// A file on an origin that serves a limited number of requests at a time, and refuses others.
 final class ServerLimitTrial: Sendable {
-    /// How a request over the limit is turned away.
+    /// How the origin refuses a request over the limit.
     enum Refusal: String, Sendable, CaseIterable {
         case status503, status429, status403, reset, closed, words, silence, refused, retryAfter
 
@@ -25,7 +25,8 @@ final class ServerLimitTrial: Sendable {
     let trial: WireTrial
     private let gate: Gate
 
-    /// Serves as many requests at a time as `limit` says, which takes the bytes served so far.
+    /// Creates an origin; `limit` returns the number of simultaneous requests for the bytes served
+    /// so far.
     init(
         size: Int64, pace: Double, refusal: Refusal,
         limit: @escaping @Sendable (_ served: Int64) -> Int
@@ -34,7 +35,7 @@ final class ServerLimitTrial: Sendable {
         self.gate = gate
         trial = try WireTrial(size: size, sendBuffer: 32 << 10) { request, reply in
             guard request.method == "GET" else { return }
-            // What the client has cut is still served here until this side has seen it.
+            // A request that the client cancelled counts until the origin notices.
             if eventually(timeout: 0.1, { gate.admits(request, limit) }) {
                 reply.pace = pace
             } else {
@@ -48,10 +49,10 @@ final class ServerLimitTrial: Sendable {
 
     deinit { gate.origin.withLock { $0 = nil } }
 
-    /// When requests were turned away.
+    /// The times at which requests were refused.
     var refusals: [Double] { gate.refusals.withLock { $0 } }
 
-    /// Counts the requests that are being served.
+    /// Counts the active requests.
     private final class Gate: Sendable {
         let origin = Guarded<FaultOrigin?>(nil)
         let refusals = Guarded<[Double]>([])
@@ -69,7 +70,7 @@ final class ServerLimitTrial: Sendable {
             }
         }
 
-        /// Has the kernel refuse further connections while there is no room for them.
+        /// Makes the kernel refuse new connections while the limit is reached.
         func shut(_ limit: (Int64) -> Int) {
             guard let origin = origin.withLock({ $0 }) else { return }
             held.withLock { held in
@@ -83,7 +84,7 @@ final class ServerLimitTrial: Sendable {
     }
 }
 
-/// Runs something that blocks on a thread of its own.
+/// Runs a blocking function on another thread.
 func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

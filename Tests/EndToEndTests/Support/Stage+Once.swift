@@ -1,14 +1,14 @@
 import TestSupport
 
-// Links that may be used a few times.
+// Links that allow a limited number of requests.
 extension Stage {
-    /// Answers so many requests, and all later ones with 410.
+    /// Serves a number of requests, and replies 410 to all later ones.
     ///
     /// - Parameters:
-    ///   - times: How many are served.
-    ///   - head: Whether `HEAD` counts, too.
-    ///   - cut: Body bytes of the first reply after which it breaks; `nil` for none.
-    ///   - bend: Changes the replies to those that are served.
+    ///   - times: The number of requests to serve.
+    ///   - head: Whether `HEAD` requests count too.
+    ///   - cut: The number of body bytes after which the first reply breaks; `nil` for no break.
+    ///   - bend: Changes the replies that are served.
     func serve(
         times: Int, head: Bool = false, cut: Int64? = nil,
         _ bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
@@ -33,7 +33,7 @@ extension Stage {
 }
 
 extension [OriginRequest] {
-    /// Method and range of each.
+    /// The method and range of each request.
     var asked: [String] {
         map { request in
             [request.method, request.header("Range")].compactMap(\.self).joined(separator: " ")

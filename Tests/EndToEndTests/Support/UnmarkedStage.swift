@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A file on a server that states its date, and ways to download it where something stands already.
+/// A file on a server that states its date, and ways to download it over an existing file.
 struct UnmarkedStage {
     static let size: Int64 = 1_500_000
     static let date = 1_700_000_000
-    /// Bytes of a file that another program has begun.
+    /// The number of bytes of a file that another program has begun.
     static let begun: Int64 = 600_000
 
-    /// How a file is downloaded.
+    /// How the file is downloaded.
     enum Way: CaseIterable, Sendable {
         case folder, file, list, queue
     }
@@ -23,7 +23,7 @@ struct UnmarkedStage {
         stage.change { $0.lastModified = httpDate(unixTime: Self.date) }
     }
 
-    /// Downloads the file, with `--continue` where that is wanted.
+    /// Downloads the file.
     func run(
         _ way: Way, _ arguments: [String] = []
     ) throws -> ChildProcess.Outcome {
@@ -45,13 +45,13 @@ struct UnmarkedStage {
         }
     }
 
-    /// Gives the file a time, in seconds since 1970.
+    /// Sets the file's modification time, in seconds since 1970.
     func setTime(_ seconds: Int) {
         let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
         #expect(utimensat(AT_FDCWD, stage.path("file"), times, 0) == 0)
     }
 
-    /// Has the server state a digest.
+    /// Makes the server state a digest.
     func state(digest: [UInt8]?) {
         let value = digest.map { "sha-256=:\(Data($0).base64EncodedString()):" }
         stage.change { offer in

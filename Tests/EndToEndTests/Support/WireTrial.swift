@@ -3,15 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A known file, an origin that serves it as badly as a test wants, and a folder to download into.
+/// A known file, an origin with faults that a test chooses, and a folder for the download.
 final class WireTrial: Sendable {
     let content: Content
     let origin: FaultOrigin
     let sandbox: Sandbox
-    /// Where the origin and segget run, if not on loopback.
+    /// The network of the origin and segget; `nil` for loopback.
     let network: NetworkPair?
 
-    /// Starts an origin whose handler makes every reply.
+    /// Starts an origin; the handler makes every reply.
     init(
         size: Int64 = 3_000_000, seed: UInt64 = 1, sendBuffer: Int32? = nil,
         network: NetworkPair? = nil,
@@ -26,7 +26,7 @@ final class WireTrial: Sendable {
         sandbox = try Sandbox()
     }
 
-    /// Starts an origin whose right replies are bent.
+    /// Starts an origin; the handler changes its correct replies.
     convenience init(
         size: Int64 = 3_000_000, seed: UInt64 = 1, etag: String? = "\"a\"",
         sendBuffer: Int32? = nil, network: NetworkPair? = nil,
@@ -48,14 +48,14 @@ final class WireTrial: Sendable {
         return outcome
     }
 
-    /// Starts a download of `path` of the origin into the sandbox, with JSON events.
+    /// Starts a download of the origin's file into the sandbox, with JSON events.
     func start(_ options: [String] = [], url: String? = nil) throws -> ChildProcess {
         try Segget.start(
             [url ?? origin.url("/dir/file.bin"), "--json", "-v"] + options, in: sandbox.path,
             network: network)
     }
 
-    /// Expects that the file was published, is right, and that nothing else is left.
+    /// Expects that the published file is correct and that no other file remains.
     func expectComplete(
         _ outcome: ChildProcess.Outcome, name: String = "file.bin",
         _ location: SourceLocation = #_sourceLocation
@@ -79,11 +79,12 @@ final class WireTrial: Sendable {
     ) throws {
         let notes = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("note: ") }
         let events = try outcome.notices().map { "note: \($0.message ?? "")" }
-        // The plan is reported too, and is no decision on the way: `started` has it.
+        // The notes may contain more lines, such as the plan, which `--json` reports in `started`.
         #expect(notes.map(String.init).filter(events.contains) == events, sourceLocation: location)
     }
 
-    /// Expects that nothing was published, that the error is the last event, and what is left.
+    /// Expects that no file was published, that the error is the last event, and which files
+    /// remain.
     func expectFailure(
         _ outcome: ChildProcess.Outcome, code: Int32, kind: String, keepsPart: Bool = true,
         _ location: SourceLocation = #_sourceLocation
@@ -102,23 +103,23 @@ final class WireTrial: Sendable {
         #expect(outcome.errorOutput.contains("hint: "), sourceLocation: location)
     }
 
-    /// Requests with bodies, in the order of their numbers.
+    /// The `GET` requests, in the order of their numbers.
     var gets: [OriginRequest] { origin.requests.filter { $0.method == "GET" } }
 
-    /// How many body bytes beyond the file were sent.
+    /// The number of body bytes sent in excess of the file's size.
     var excess: Int64 { origin.bytesServed - content.size }
 }
 
-/// Runs that leave the threads of the tests to others while they wait: there are only as many as
-/// there are cores.
+/// Runs processes without blocking the tests' threads, of which there is one for each core.
 enum Trials {
     /// Runs segget to its end.
     static func run(_ arguments: [String], in folder: String) async throws -> ChildProcess.Outcome {
         try await end(of: Segget.start(arguments, in: folder))
     }
 
-    /// Whether one of at most three attempts comes out right: for what a busy machine alone may
-    /// spoil, such as rates and shares, and for nothing else.
+    /// Returns whether one of at most three attempts succeeds.
+    ///
+    /// Only for results that a busy machine alone can change, such as rates and shares.
     static func oneOfThree(
         isolation: isolated (any Actor)? = #isolation, _ attempt: () async throws -> Bool
     ) async throws -> Bool {
@@ -136,7 +137,7 @@ enum Trials {
     }
 }
 
-/// One line of `--json`: the keys that these tests look at.
+/// One line of `--json`, with the keys that these tests read.
 struct WireEvent: Decodable {
     var event: String?
     var notice: String?
@@ -171,7 +172,7 @@ struct WireEvent: Decodable {
     var sampled: Bool?
     var phase: String?
 
-    /// A mirror that failed, or how many there are.
+    /// The failed mirrors, or the number of mirrors.
     enum Mirrors: Decodable {
         case count(Int)
         case failed([Failed])
@@ -197,7 +198,7 @@ struct WireEvent: Decodable {
 }
 
 extension ChildProcess.Outcome {
-    /// The events on standard output, by name if one is given.
+    /// Returns the events on standard output; with `name`, those with that name.
     func events(_ name: String? = nil) throws -> [WireEvent] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -207,17 +208,17 @@ extension ChildProcess.Outcome {
         return name.map { name in all.filter { $0.event == name } } ?? all
     }
 
-    /// The notices of a kind, or all of them.
+    /// Returns the notices of a kind, or all of them.
     func notices(_ kind: String? = nil) throws -> [WireEvent] {
         try events("notice").filter { kind == nil || $0.notice == kind }
     }
 }
 
-/// How a test counts what its origin has done, from many threads.
+/// Counts events of an origin from many threads.
 final class Tally: Sendable {
     private let counts = Guarded<[String: Int]>([:])
 
-    /// Counts one more of `key`, and returns how many there are now.
+    /// Adds one to the count of `key`, and returns the count.
     @discardableResult
     func add(_ key: String = "") -> Int {
         counts.withLock { counts in
@@ -226,6 +227,6 @@ final class Tally: Sendable {
         }
     }
 
-    /// How many were counted.
+    /// Returns the count of `key`.
     func count(_ key: String = "") -> Int { counts.withLock { $0[key] ?? 0 } }
 }
