@@ -15,7 +15,7 @@ struct CommandWordsTests {
             ]
         ), ("a\\", ["a\\"]), ("sh -c 'echo \"$A\"'", ["sh", "-c", "echo \"$A\""]),
         ("größe '日 本'", ["größe", "日 本"]),
-        // A mark that combines with a quote or a space in front of it, to the eye.
+        // Combining marks after a quote or a space, with which they form one character.
         ("'\u{301}a b' \u{301}", ["\u{301}a b", "\u{301}"]), ("a\r\nb", ["a", "b"]),
     ])
     func splitsLikeAShell(text: String, words: [String]) throws {

@@ -28,7 +28,7 @@ struct ConfigurationFileTests {
             ("directory = ~", [(1, "directory", "/home/x")]),
             ("directory = ~y/z", [(1, "directory", "~y/z")]),
             ("directory = \"~/z\"", [(1, "directory", "~/z")]),
-            // An accent and what it stands behind are one character.
+            // A combining accent forms one character with the preceding one.
             ("output =\u{301}b", [(1, "output", "\u{301}b")]),
             ("output = \"\u{301}b\\\"\u{301}\"", [(1, "output", "\u{301}b\"\u{301}")]),
         ] as [(String, [(Int, String, String?)])])

@@ -101,7 +101,7 @@ struct InputFileTests {
         #expect(access.proxy == "http://p:1/")
         #expect((access.clientCertificate, access.clientKey) == ("x.pem", "y.pem"))
         #expect(access.isInsecure)
-        // The password of the command line is not another user's.
+        // The command line's password does not apply to another user.
         var options = DownloadOptions()
         options.access.credentials = .init(user: "me", password: "mine")
         let other = try #require(items("http://h/f\n http-user=u").first)
@@ -174,7 +174,7 @@ struct InputFileTests {
             ("http://h/a\n http-user=a:b", 2, .badValue("http-user", expected: "")),
             ("  out=x\nhttp://h/a", 1, .optionWithoutURL),
             ("http://h/a\n out", 2, .notAnOption), ("http://h/a\n =x", 2, .notAnOption),
-            // An address that was indented by mistake may hold a password: not shown.
+            // A URL that was indented by mistake may contain a password, so the message omits it.
             ("http://h/a\n http://u:secret@h/?a=b", 2, .notAnOption),
             ("http://h/a\u{0}b", 1, .controlCharacter),
             ("x\nhttp://h/\u{1b}[2J", 2, .controlCharacter),
@@ -205,7 +205,7 @@ struct InputFileTests {
         #expect(problem == InputFile.Problem(line: 3, kind: .notUTF8))
     }
 
-    /// Whatever the bytes are, they are read or refused.
+    /// Random bytes are read or refused.
     @Test func parsesOrRefusesAnyBytes() {
         let pieces: [[UInt8]] = [
             Array("http://h/a".utf8), Array("\n".utf8), Array("\r\n".utf8), Array(" ".utf8),
@@ -225,7 +225,8 @@ struct InputFileTests {
         for (name, option) in InputOption.table {
             #expect(!option.expected.isEmpty)
             var target = InputOption.Target()
-            // An empty folder is the current one; an empty proxy is none, and an empty name sends no header.
+            // An empty folder means the current one; an empty proxy none, and an empty user agent
+            // no field.
             let canBeEmpty = ["dir", "proxy", "all-proxy", "no-proxy", "user-agent"].contains(name)
             #expect(option.apply(&target, "") == canBeEmpty, "\(name) and nothing at all")
         }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SeggetFormats
 
-/// The catalogue of options: each row by itself, and compared with the library.
+/// Tests each row of the catalogue of options, and compares it with the library and aria2.
 struct TransferOptionTests {
-    /// A value of an option that is not the default, as text.
+    /// Returns a text of a value other than the default.
     static func example(_ kind: OptionKind, besides used: [String] = []) -> String {
         let words: [String] =
             switch kind {
@@ -31,7 +31,7 @@ struct TransferOptionTests {
         return words.first { !used.contains($0) } ?? ""
     }
 
-    /// The options that people set.
+    /// The options that users set.
     static let rows = TransferOption.table.filter { !$0.names.isEmpty }
 
     @Test func eachStoredKeyHasOneRow() {
@@ -47,7 +47,7 @@ struct TransferOptionTests {
         }
     }
 
-    /// Set under each of its names, read back, stored, and read from what was stored.
+    /// Each name sets the value, which is then read back and stored.
     @Test(arguments: rows.map(\.key)) func setsAndReadsBackUnderEachName(key: String) throws {
         let option = try #require(TransferOption[key])
         let standard = option.texts(DownloadOptions())
@@ -74,7 +74,7 @@ struct TransferOptionTests {
 
     @Test(arguments: rows.map(\.key)) func acceptsOnlyValuesInItsRange(key: String) throws {
         let option = try #require(TransferOption[key])
-        // The command makes its value from a path.
+        // The command makes this value from a path.
         guard key != "continues_other_url" else { return }
         let (inside, outside): ([String], [String]) =
             switch option.kind {
@@ -113,9 +113,9 @@ struct TransferOptionTests {
         #expect(!option.kind.expected.isEmpty)
     }
 
-    /// The whole list of what clients over TCP may set.
+    /// The complete list of options that clients over TCP may set.
     ///
-    /// Adding to it is a decision, and a commit of its own.
+    /// Each addition needs a separate commit.
     @Test func clientsOverTCPMaySetOnlyThese() {
         let allowed = TransferOption.table.filter { $0.places.contains(.tcp) }
         #expect(

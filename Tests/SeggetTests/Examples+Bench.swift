@@ -9,7 +9,7 @@ extension Examples {
         BenchSubject(client: .curl, connections: .fixed(1)),
     ]
 
-    /// A good measurement of each, and one that failed.
+    /// A successful measurement of each program, and a failed one.
     static let measurements = [
         measurement(subjects[0], rate: 80 << 20), measurement(subjects[1], rate: 20 << 20),
         BenchMeasurement(
@@ -20,7 +20,7 @@ extension Examples {
             warmUp: 1),
     ]
 
-    /// From a tenth of a second on for eight tenths, at a rate.
+    /// Returns a measurement with samples from 0.1 s to 0.9 s at a rate in bytes per second.
     private static func measurement(_ subject: BenchSubject, rate: Int64) -> BenchMeasurement {
         BenchMeasurement(
             turn: .init(round: 1, subject: subject),

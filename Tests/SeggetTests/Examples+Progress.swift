@@ -3,7 +3,7 @@ import ReportExamples
 @testable import Segmenter
 
 extension Examples {
-    /// A moment of a download.
+    /// Returns the progress of a download.
     static func progress(
         done: Int64 = 512 << 20, size: Int64? = 1 << 30, speed: Double = Double(128 << 20),
         phase: DownloadProgress.Phase = .downloading, connections: Int = 8,

@@ -25,7 +25,7 @@ struct Aria2CommandLineTests {
         #expect(line.uris == uris)
     }
 
-    /// What aria2 itself says first of these.
+    /// The first line is the same as aria2's.
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [

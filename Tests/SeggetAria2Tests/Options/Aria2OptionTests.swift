@@ -4,7 +4,7 @@ import Testing
 @testable import SeggetAria2
 import SeggetFormats
 
-/// What our table says of aria2's options, against what aria2 itself says.
+/// Compares the table of aria2's options with aria2c.
 struct Aria2OptionTests {
     private static let aria2c = "/usr/bin/aria2c"
 
@@ -46,7 +46,7 @@ struct Aria2OptionTests {
             #expect(known?.arity == option.arity, "--\(option.name)")
             if let letter = option.letter { #expect(known?.letter == letter, "--\(option.name)") }
         }
-        // What is ours alone is no option of aria2's: nobody writes it.
+        // Apart from hidden options, the table has one option that aria2c's help does not list.
         let names = Set(printed.map(\.name))
         let more = Aria2Option.table.filter { !$0.isHidden && !names.contains($0.name) }
         #expect(more.map(\.name) == ["no-want-digest-header"])
@@ -58,7 +58,7 @@ struct Aria2OptionTests {
         #expect(Set(letters).count == letters.count)
     }
 
-    /// Values of all kinds, good and bad ones.
+    /// Valid and invalid values of all kinds.
     private static let values: [(String, String)] = [
         ("split", "a"), ("split", "0"), ("split", "1"), ("split", "-1"), ("split", "1x"),
         ("split", ""), ("max-connection-per-server", "16"), ("max-connection-per-server", "17"),

@@ -275,7 +275,7 @@ struct Aria2TaskTests {
         #expect(task.problem?.code == 28)
     }
 
-    /// What a pattern stood for may look like one: a session says that it is none.
+    /// An expanded URL may look like a pattern, so the session disables expansion.
     @Test func sessionOfAPatternIsReadLiterally() throws {
         let list = "http://h/{a,b[c}\n parameterized-uri=true\n"
         let settings = try Aria2Settings.read(
@@ -290,7 +290,8 @@ struct Aria2TaskTests {
         #expect(Aria2Session.text(of: again) == text)
     }
 
-    /// What aria2c 1.36 wrote of the same command line and list, but for the GID of the second.
+    /// The session that aria2c 1.36 wrote for the same command line and list, except the second
+    /// GID.
     @Test func theSessionIsWrittenAsAria2WritesIt() throws {
         let list =
             "http://h/a\thttp://m/a\t\n header=A: b\n  out=x\n header=C: d\n"

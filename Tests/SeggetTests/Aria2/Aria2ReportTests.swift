@@ -10,7 +10,7 @@ import Testing
 import SeggetAria2
 
 struct Aria2ReportTests {
-    /// Collects what a report writes.
+    /// Collects the output of a report.
     private final class Streams {
         var output = ""
         var log = ""
@@ -93,7 +93,8 @@ struct Aria2ReportTests {
         (0, done("f.iso")),
     ]
 
-    /// What aria2c 1.36 prints where the same happens, but for colours, which only terminals get.
+    /// The output of aria2c 1.36 for the same events, without colours, which are for terminals
+    /// only.
     @Test func fileIsReportedAsByAria2() throws {
         let streams = Streams()
         #expect(try run(Self.one, ticks: true, to: streams) == 0)
@@ -157,7 +158,7 @@ struct Aria2ReportTests {
         #expect(!streams.output.contains("48KiB"))
     }
 
-    /// As yt-dlp calls it: nothing but the readout.
+    /// With yt-dlp's options only the readout is printed.
     @Test func readoutAloneCanBeShown() throws {
         let streams = Streams()
         _ = try run(Self.one, ticks: true, to: streams) {
@@ -301,7 +302,7 @@ struct Aria2ReportTests {
             [(0, .begun(url: Self.url)), (0, Self.done("f.iso", verified: [Digest(crc32: 1)]))]
             as [(Int, BatchEvent.Kind)]
         _ = try run(kinds, to: streams)
-        // The server's own is for those who want to know more.
+        // A server's digest is reported at level `info` only.
         #expect(!streams.output.contains(line))
         _ = try run(kinds, to: streams) { $0.level = .info }
         #expect(streams.output.contains(" [INFO] \(line)"))

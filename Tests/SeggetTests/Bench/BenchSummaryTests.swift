@@ -3,7 +3,7 @@ import Testing
 @testable import SeggetReports
 @testable import SeggetCommand
 
-/// Measurements, made up and judged.
+/// Tests the evaluation of artificial measurements.
 struct BenchSummaryTests {
     static func measurement(
         _ samples: [(Double, Int64)], of subject: BenchSubject = one, round: Int = 1,
@@ -16,7 +16,7 @@ struct BenchSummaryTests {
             peakMemory: 32 << 20, wall: samples.last?.0 ?? 0, end: end, warmUp: warmUp)
     }
 
-    /// From 1 s on for `seconds` at `rate` MiB/s, sampled each tenth.
+    /// Returns a measurement at `rate` MiB/s from 1 s on for `seconds`, with a sample each 0.1 s.
     static func steady(
         _ subject: BenchSubject, rate: Int64, seconds: Int = 6, round: Int = 1
     ) -> BenchMeasurement {
@@ -27,7 +27,7 @@ struct BenchSummaryTests {
     }
 
     @Test func warmUpIsExcluded() throws {
-        // A second at 1 MB/s, then three at 10 MB/s.
+        // One second at 1 MB/s, followed by three at 10 MB/s.
         let slowStart: [(Double, Int64)] = [
             (0, 0), (1, 5000), (2, 1_005_000), (3, 11_005_000), (4, 21_005_000), (5, 31_005_000),
         ]
@@ -35,14 +35,15 @@ struct BenchSummaryTests {
         #expect(abs(rate - 10_000_000) < 1)
         let all = try #require(Self.measurement(slowStart, warmUp: 0).rate)
         #expect(abs(all - 7_750_000) < 1)
-        // It takes a third at most.
+        // The warm-up is at most a third of the time.
         let most = try #require(Self.measurement(slowStart, warmUp: 100).rate)
         #expect(abs(most - 10_000_000) < 1)
         #expect(Self.measurement(slowStart).firstByte == 1)
     }
 
     @Test func timeAfterTheFileIsExcluded() throws {
-        // The file is there after 5 s; then the disk takes 5 s, and a few lines are written.
+        // The file is complete after 5 s; the disk takes 5 s more, and a few lines of output
+        // follow.
         let samples: [(Double, Int64)] = [
             (0, 0), (1, 5000), (5, 40_005_000), (9, 40_005_300), (10, 40_005_900),
         ]
@@ -115,7 +116,7 @@ struct BenchSummaryTests {
         #expect(ratios.allSatisfy { $0.peer == Self.curl })
         #expect(abs((ratios.first?.rate ?? 0) - 1.2) < 0.01)
         #expect(abs((ratios.last?.rate ?? 0) - 5) < 0.01)
-        // The same time for five times the bytes.
+        // Both take the same CPU time, for five times the bytes.
         #expect(abs((ratios.last?.cpu ?? 0) - 0.2) < 0.01)
     }
 

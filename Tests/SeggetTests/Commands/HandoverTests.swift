@@ -2,26 +2,26 @@ import Testing
 
 @testable import SeggetCommand
 
-/// Which of the two programs a command line is for.
+/// Tests which of the two programs runs a command line.
 struct HandoverTests {
     @Test(
         arguments: [
-            // The lean program's, which is asked for most.
+            // `segget` itself runs the most frequent commands.
             ([], .segget), (["http://h/f"], .segget), (["get", "http://h/f"], .segget),
             (["get", "list"], .segget), (["get", "--help"], .segget), (["--version"], .segget),
             (["verify", "add"], .segget), (["-q", "http://h/f"], .segget),
-            // The queue's, behind options too.
+            // Queue commands, also after options.
             (["add", "http://h/f"], .manager(.add)), (["run"], .manager(.run)),
             (["--no-config", "list"], .manager(.list)),
             (["-q", "--connections", "4", "--header=a: b", "show", "3"], .manager(.show)),
             (["help", "pause"], .manager(.pause)),
-            // A value, a URL, another command's argument.
+            // A word that is a value, a URL or another command's argument.
             (["-o", "list", "http://h/f"], .segget), (["--output", "list"], .segget),
             (["-q", "http://h/", "list"], .segget), (["-q", "verify", "list"], .segget),
             (["--", "list"], .segget),
-            // Only the manager knows whether this is an option, and whether it takes a value.
+            // Only the manager knows whether this is an option that takes a value.
             (["--wibble", "list"], .managerIfThere), (["--queue", "q", "list"], .manager(.list)),
-            // What is asked about the program as a whole.
+            // Requests about the program as a whole.
             (["--help"], .managerIfThere), (["-h"], .managerIfThere), (["help"], .managerIfThere),
             (["help", "network"], .managerIfThere),
             (["--generate-completion-script", "bash"], .managerIfThere),

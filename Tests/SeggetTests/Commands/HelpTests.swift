@@ -182,7 +182,7 @@ struct HelpTests {
             let text = ForeignOptions.text(for: option) ?? ""
             for word in text.split(whereSeparator: { " `,:=.".contains($0) })
             where word.hasPrefix("--") && "--\(word.dropFirst(2))" != option {
-                // What it says of the other program's option may stand there too.
+                // The text may also name options of the other program.
                 let name = String(word.dropFirst(2))
                 #expect(
                     known.contains(name) || ForeignOptions.table["--" + name] != nil, "\(option)")
@@ -195,7 +195,7 @@ struct HelpTests {
     }
 }
 
-/// The help of a program that has commands about the queue.
+/// Tests the help of a program with queue commands.
 struct QueueHelpTests {
     private struct List: ParsableCommand {
         static let configuration = QueueCommandName.list.configuration(
@@ -229,7 +229,7 @@ struct QueueHelpTests {
         }
         #expect(found.hasPrefix(text))
         #expect(found.split(separator: "\n").count == 3)
-        // Of a program that has none, it is no topic.
+        // `queue` is not a topic of a program without queue commands.
         guard
             case .unknown(_, let hint)? = HelpText.topic(in: ["help", "queue"], of: .segget)
         else {
@@ -239,7 +239,7 @@ struct QueueHelpTests {
         #expect(!hint.contains(" queue"), "\(hint)")
     }
 
-    /// What is set for downloads changes nothing in the queue.
+    /// Settings for downloads do not apply to queue commands.
     @Test func downloadSettingsDoNotApplyToTheQueue() throws {
         let text = "limit-rate = 2M\ntag = a\nqueue = q"
         let lines = try ConfigurationFile.lines(of: text, home: nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SeggetCommand
 
-/// What is typed, in which order.
+/// Tests the order of words on the command line.
 struct InvocationTests {
     @Test(
         arguments: [
@@ -11,7 +11,7 @@ struct InvocationTests {
                 ["-q", "--connections", "4", "--header=a: b", "repair", "f", "u"],
                 ["repair", "-q", "--connections", "4", "--header=a: b", "f", "u"]
             ),
-            // A value, a URL, nothing of segget's, or nothing in front.
+            // The word is a value, follows a URL or an unknown option, or is already first.
             (["-o", "verify", "u"], ["-o", "verify", "u"]),
             (["--output", "probe"], ["--output", "probe"]),
             (["u", "verify"], ["u", "verify"]), (["-q", "u", "verify"], ["-q", "u", "verify"]),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SeggetCommand
 
-/// Words in place of a command that are none.
+/// Tests unknown words in the command's position.
 struct UnknownCommandTests {
     private static func judge(_ word: String) -> UnknownCommand? {
         UnknownCommand(word, among: Program.segget.commandNames)

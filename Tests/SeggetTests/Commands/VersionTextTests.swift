@@ -5,7 +5,7 @@ import Testing
 @testable import SeggetCommand
 
 struct VersionTextTests {
-    /// Programs take the version from the first line, as from curl's.
+    /// Programs read the version from the first line, as with curl.
     @Test func versionHasCurlsFeatures() {
         let lines = VersionText.full.split(separator: "\n").map(String.init)
         #expect(lines[0].hasPrefix("segget \(seggetVersion) ("))
@@ -15,7 +15,7 @@ struct VersionTextTests {
         #expect(lines.last?.contains("SSL") == true)
     }
 
-    /// The parser finds it by what it prints itself.
+    /// segget recognizes `--version` by the text that the parser prints.
     @Test func parserVersionIsTheFirstTwoWords() {
         #expect(Segget.configuration.version == "segget \(seggetVersion)")
         #expect(VersionText.full.hasPrefix("\(Segget.configuration.version) "))

@@ -64,7 +64,7 @@ struct BatchReportTests {
         #expect(run([network, refused, network], of: 3) == .refused)
         #expect(run([checksum, refused, Self.done], of: 3) == .checksumMismatch)
         #expect(run([network, failed(.cancelled)], of: 4) == .unavailable)
-        // 0 means that all files are there.
+        // Code 0 requires that all files are complete.
         #expect(run([Self.done], of: 2) == .stopped)
         #expect(Set(SeggetReports.ExitStatus.worstFirst) == Set(SeggetReports.ExitStatus.allCases))
         #expect(
@@ -76,7 +76,7 @@ struct BatchReportTests {
         let signal = SIGTERM
         #expect(run([network, failed(.cancelled)], of: 2, signal: signal) == .terminated)
         #expect(run([network], of: 2, signal: signal) == .terminated)
-        // It came too late to stop anything.
+        // The signal arrived too late to stop a file.
         #expect(run([Self.done], of: 1, signal: signal) == .done)
         #expect(run([network], of: 1, signal: signal) == .unavailable)
     }
@@ -96,7 +96,7 @@ struct BatchReportTests {
                 "error: stopped by SIGINT: 3 of 5 files remaining",
                 "hint: run the same command again to resume",
             ])
-        // Notes say which file they are about.
+        // Notes name their file.
         #expect(lines.contains { $0.hasPrefix("note: `file.iso`: the server ignored") })
     }
 

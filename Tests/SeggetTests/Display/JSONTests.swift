@@ -8,7 +8,7 @@ import Testing
 @testable import SeggetCommand
 
 struct JSONTests {
-    /// Every example in `docs/json.md`, made from values.
+    /// Every example in `docs/json.md`, generated from values.
     private static let examples: [String] = {
         var produced: [String?] = []
         func event(
@@ -124,7 +124,7 @@ struct JSONTests {
             let diagnostic = Diagnostic(Examples.error(reason))
             return "\n| `\(diagnostic.kind)` | \(diagnostic.status.rawValue)"
         }
-        // A file that cannot be created has two codes, the page names both in one line.
+        // A file that cannot be created has two exit codes, which the page lists in one row.
         for row in kinds where !row.contains("cannot_create") {
             #expect(page.contains(row), "\(row)")
         }
@@ -159,7 +159,7 @@ struct JSONTests {
         #expect(JSONText.line(JSONEvents.Notice(notice)) != nil)
     }
 
-    /// Any JSON value, of which only its presence matters.
+    /// Any JSON value; only its presence matters.
     private struct Anything: Decodable {
         init(from decoder: any Decoder) {}
     }

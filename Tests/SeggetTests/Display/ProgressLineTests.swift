@@ -50,7 +50,7 @@ struct ProgressLineTests {
         #expect(shown == text)
     }
 
-    /// Several files with a limit would be nameless otherwise, on a terminal of 80 columns.
+    /// Otherwise lines of several files with a limit would lack names on a terminal of 80 columns.
     @Test func limitIsDroppedBeforeTheName() {
         var progress = Examples.progress()
         progress.limit = 10_485_760

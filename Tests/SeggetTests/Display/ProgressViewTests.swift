@@ -5,7 +5,7 @@ import Testing
 @testable import SeggetCommand
 
 struct ProgressViewTests {
-    /// Collects what a view writes.
+    /// Collects the output of a view.
     private final class Screen {
         var columns = 80
         var written: [String] = []
@@ -36,7 +36,7 @@ struct ProgressViewTests {
             write: { screen.written.append($0) })
         view.show(Examples.progress(elapsed: 1), name: "f")
         #expect(screen.written.count == 1)
-        // The shell has printed its prompt meanwhile: nothing of it is erased.
+        // The shell has printed its prompt, which must not be erased.
         isInForeground = false
         view.show(Examples.progress(elapsed: 2), name: "f")
         view.print(Message(.note, "x"))
@@ -51,7 +51,7 @@ struct ProgressViewTests {
         let screen = Screen()
         let view = view(.bar, on: screen)
         view.show(Examples.progress(elapsed: 1), name: "f")
-        // The speed would just fit, but the last column stays free.
+        // The rate would just fit, but the last column remains free.
         screen.columns = 16
         view.show(Examples.progress(elapsed: 2), name: "f")
         #expect(screen.written.last == "\r 50%\u{1b}[J\r")

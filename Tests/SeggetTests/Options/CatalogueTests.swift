@@ -6,16 +6,16 @@ import Testing
 
 @testable import SeggetCommand
 
-/// The command line of `segget get`, compared with the catalogue of options.
+/// Compares the command line of `segget get` with the catalogue of options.
 struct CatalogueTests {
     private static let get = Program.segget.tree.commands.first { $0.name == "get" }
 
-    /// The names of the catalogue on the command line, and `continue-from`, of which the command makes more.
+    /// The names of the catalogue's options on the command line.
     private static let typed = TransferOption.table.flatMap { option in
         option.names.filter { $0.surfaces.contains(.commandLine) }.map(\.text)
     }
 
-    /// Those whose values are numbers in a range.
+    /// The names of options whose values are numbers in a range.
     private static let ranged = typed.filter { name in
         guard let (option, found) = TransferOption.typed(name) else { return false }
         if case .part = found.meaning { return false }
@@ -40,7 +40,7 @@ struct CatalogueTests {
         for name in Self.typed { #expect(get.option(name) != nil, "\(name)") }
     }
 
-    /// What `get` has beside the options of downloads.
+    /// Lists the options of `get` that are not options of a download.
     @Test func otherOptionsOfGetAreNotDownloadOptions() throws {
         let names = Set(try #require(Self.get).options.filter(\.isShown).flatMap(\.names))
         #expect(
@@ -52,9 +52,9 @@ struct CatalogueTests {
             ])
     }
 
-    /// Typed as a user does, it has the value that the catalogue reads from the same text.
+    /// The command line reads the same value as the catalogue from a text.
     ///
-    /// Not `--netrc`, which needs a file in the home folder.
+    /// `--netrc` is excluded, because it needs a file in the home folder.
     @Test(arguments: typed.filter { $0 != "netrc" })
     func optionReachesTheLibrary(name: String) throws {
         let (option, found) = try #require(TransferOption.typed(name))
@@ -98,7 +98,7 @@ struct CatalogueTests {
         }
     }
 
-    /// Just outside of its range, each option is refused with the words of the catalogue.
+    /// A value just outside an option's range is refused with the catalogue's message.
     @Test(arguments: ranged) func refusesValuesOutOfRange(name: String) throws {
         let (option, found) = try #require(TransferOption.typed(name))
         let (inside, outside): ([String], [String]) =
@@ -124,7 +124,7 @@ struct CatalogueTests {
                 try options(["--\(name)=\(value)"])
             }
             let message = error.map { Segget.message(for: $0) } ?? ""
-            // The parser puts its own words in front of some.
+            // The parser adds a prefix to some messages.
             #expect(
                 message.hasSuffix(
                     Diagnostic.describe("--\(name)", takes: found.kind(of: option))))

@@ -17,7 +17,7 @@ struct SettingsTests {
             file: ConfigurationFile(path: "conf", lines: lines), tree: Self.tree)
     }
 
-    /// The command that comes of it.
+    /// Returns the resulting command.
     private func get(
         _ typed: [String], _ environment: [String: String] = [:], file: String = ""
     ) throws -> GetCommand {
@@ -46,7 +46,7 @@ struct SettingsTests {
                 == connections)
     }
 
-    /// Where a queue is named, `get` uses it only when that is wanted.
+    /// The name of a queue alone does not enqueue a download.
     @Test func queueNameAloneEnqueuesNothing() throws {
         let command = try get(["http://h/"], ["SEGGET_QUEUE": "/q"], file: "queue = /p")
         #expect(!command.queueing.enqueue && command.queueing.file.queue == "/q")
@@ -64,7 +64,7 @@ struct SettingsTests {
             (["--quiet=false"], ["SEGGET_QUIET": "1"], "", false),
             (["--quiet=true"], [:], "", true),
             (["-q"], ["SEGGET_QUIET": "0"], "", true),
-            // What contradicts is put aside.
+            // A contradicting flag of lower priority is ignored.
             (["-v"], [:], "quiet", false), ([], ["SEGGET_VERBOSE": "1"], "quiet", false),
             (["-v"], ["SEGGET_QUIET": "1"], "", false),
         ] as [([String], [String: String], String, Bool)])
