@@ -92,7 +92,7 @@ final class BatchStage: Sendable {
         try Self.content(path, size).write(to: file.path)
     }
 
-    /// Returns the number of bytes that the manifest of `name` records, or `nil` without a manifest.
+    /// Returns the number of bytes that the manifest of `name` records; `nil` without a manifest.
     func recorded(_ name: String) -> Int64? {
         guard let data = FileManager.default.contents(atPath: sandbox.path("\(name).segget"))
         else { return nil }

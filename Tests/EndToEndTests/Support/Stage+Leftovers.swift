@@ -5,10 +5,10 @@ import TestSupport
 
 // Writes files as an interrupted run leaves them.
 extension Stage {
-    /// Creates a part of zeros whose manifest records all bytes, like a run killed after its last byte.
+    /// Creates a part of zeros whose manifest records all bytes, as if killed after the last byte.
     ///
-    /// With `publishing`, the run was killed just before the rename. With `end`, it received only the
-    /// bytes before that offset.
+    /// With `publishing`, the run was killed just before the rename. With `end`, it received only
+    /// the bytes before that offset.
     func leaveWholePart(publishing: Bool = false, upTo end: Int64? = nil) throws {
         let size = end ?? content.size
         let file = open(path("file.part"), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

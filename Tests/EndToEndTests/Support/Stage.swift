@@ -30,8 +30,8 @@ final class Stage: Sendable {
 
     /// Offers `size` bytes at every path; without `in`, creates a new folder.
     ///
-    /// With `memory`, the folder is on a file system of that size in memory. A busy disk would distort
-    /// measurements.
+    /// With `memory`, the folder is on a file system of that size in memory. A busy disk would
+    /// distort measurements.
     init(
         size: Int64, seed: UInt64 = 1, in folder: String? = nil, memory: Int64? = nil
     ) throws {
@@ -104,7 +104,7 @@ final class Stage: Sendable {
         return try? Manifest(reading: Array(data))
     }
 
-    /// Returns the number of bytes that the manifest of `name` records, or `nil` without a manifest.
+    /// Returns the number of bytes that the manifest of `name` records; `nil` without a manifest.
     func recorded(_ name: String = "file") -> Int64? { manifest(name)?.extents.covered.count }
 
     /// Waits until the manifest records `bytes`, or the process ends.
@@ -114,7 +114,7 @@ final class Stage: Sendable {
         } && process.isRunning
     }
 
-    /// Creates a part and its manifest: kills segget when each connection has received `each` bytes.
+    /// Creates a part and its manifest by killing segget once each connection has `each` bytes.
     ///
     /// - Returns: The number of bytes that the manifest records.
     @discardableResult
@@ -134,7 +134,7 @@ final class Stage: Sendable {
         return recorded(name) ?? 0
     }
 
-    /// Returns how many bytes `GET` requested after the first `count` requests, each byte counted once.
+    /// Returns how many bytes `GET` requested after the first `count` requests, each counted once.
     ///
     /// Bytes that were sent twice, because a connection's tail was stolen, count once: their number
     /// depends on the machine's load.
