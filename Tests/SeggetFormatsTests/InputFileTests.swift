@@ -59,7 +59,7 @@ struct InputFileTests {
         #expect(made.destination == destination)
     }
 
-    @Test func optionsReachTheDownload() throws {
+    @Test func optionsSetDownloadOptions() throws {
         let sum = String(repeating: "0", count: 64)
         let options = try item(
             "checksum=sha-256=\(sum)", "header=A: b", "header=C: d=e", "split=3",
@@ -79,7 +79,7 @@ struct InputFileTests {
     }
 
     @Test(arguments: [("5", 4), ("1", 0), ("0", 1000)])
-    func aria2CountsTheFirstAttemptToo(tries: String, retries: Int) throws {
+    func maxTriesIncludesFirstAttempt(tries: String, retries: Int) throws {
         #expect(try item("max-tries=\(tries)").options.retries == retries)
     }
 

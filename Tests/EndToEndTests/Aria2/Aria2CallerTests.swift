@@ -9,15 +9,21 @@ import Testing
 /// read.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct Aria2CallerTests {
-    @Test(arguments: Aria2Caller.media) func media(_ caller: Aria2Caller) throws {
+    @Test(arguments: Aria2Caller.media) func mediaCallersGetSameResults(_ caller: Aria2Caller)
+        throws
+    {
         try expectSame(caller)
     }
 
-    @Test(arguments: Aria2Caller.systems) func systems(_ caller: Aria2Caller) throws {
+    @Test(arguments: Aria2Caller.systems) func systemCallersGetSameResults(_ caller: Aria2Caller)
+        throws
+    {
         try expectSame(caller)
     }
 
-    @Test(arguments: Aria2Caller.science) func science(_ caller: Aria2Caller) throws {
+    @Test(arguments: Aria2Caller.science) func scienceCallersGetSameResults(_ caller: Aria2Caller)
+        throws
+    {
         try expectSame(caller)
     }
 

@@ -68,7 +68,7 @@ struct Aria2CareTests {
 
     /// An advertised digest decides whether a complete file is kept; no sample is compared.
     @Test(arguments: [true, false])
-    func aStatedDigestDecides(isRight: Bool) throws {
+    func advertisedDigestDecidesOnExistingFile(isRight: Bool) throws {
         let pair = try Aria2Pair(size: 8_000_000)
         let content = pair.content("/f.bin")
         var bytes = content.bytes(0..<8_000_000)
@@ -86,7 +86,7 @@ struct Aria2CareTests {
     }
 
     /// A name that is not UTF-8 would change, and the session would replace the list.
-    @Test func aListThatIsNotUTF8IsRefused() throws {
+    @Test func refusesListThatIsNotUTF8() throws {
         let pair = try Aria2Pair(size: 60_000)
         let list = Array("\(pair.base)/f.bin\n out=caf".utf8) + [0xe9, 0x0a]
         try pair.write(list, to: "list", .segget)
@@ -97,7 +97,7 @@ struct Aria2CareTests {
     }
 
     /// An item's options apply to that item only.
-    @Test func itemsHaveTheirOwnOptions() throws {
+    @Test func optionsOfItemApplyToThatItem() throws {
         let pair = try Aria2Pair(size: 60_000)
         try pair.write(
             "$B/a\n dry-run=true\n$B/b\n force-save=true\n$B/none\n save-not-found=false\n",
@@ -116,14 +116,14 @@ struct Aria2CareTests {
         "--max-overall-download-limit=9223372036854775807",
         "--max-download-limit=500000000000000003", "--max-download-limit=4611686018427387904",
     ])
-    func veryLargeLimitsAreNone(limit: String) throws {
+    func acceptsVeryLargeRateLimits(limit: String) throws {
         let pair = try Aria2Pair(size: 20_000_000)
         let outcome = try pair.run("aria2c --no-conf -x16 -k1M \(limit) $B/f.bin", .segget)
         #expect(outcome.code == 0 && outcome.tree == ["f.bin": "/f.bin"], "\(outcome.text.lines)")
     }
 
     /// A signal ends the run although no process reads its output.
-    @Test func aSignalEndsWhatNobodyReads() throws {
+    @Test func signalEndsRunWithBlockedOutput() throws {
         let pair = try Aria2Pair(size: 600_000)
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0 && fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
@@ -142,7 +142,7 @@ struct Aria2CareTests {
     // MARK: Secrets
 
     /// Other users of the machine can read the command line.
-    @Test func theCommandLineShowsNoSecret() throws {
+    @Test func processListShowsNoSecrets() throws {
         let pair = try Aria2Pair(size: 600_000)
         let release = Guarded(false)
         pair.bend { $1.release = release }
@@ -164,7 +164,7 @@ struct Aria2CareTests {
 
     /// A session contains URLs and passwords: only its owner can read it, even if its temporary
     /// name exists.
-    @Test func theSessionIsForItsOwner() throws {
+    @Test func sessionFileIsReadableByOwnerOnly() throws {
         let pair = try Aria2Pair(size: 600_000)
         try pair.write([], to: "s__temp", .segget)
         chmod(pair.path("s__temp", .segget), 0o666)
@@ -177,7 +177,7 @@ struct Aria2CareTests {
     }
 
     /// Malformed URLs may contain a password too.
-    @Test func whatCannotBeReadIsNotRepeated() throws {
+    @Test func outputHidesSecretsInMalformedURLs() throws {
         let pair = try Aria2Pair(size: 600_000)
         try pair.write("http://u:s3cret@127.0.0.1 x/f\nfoo?s3cret\n", to: "list")
         for line in ["'http://u:s3cret@127.0.0.1 x/f'", "'foo?s3cret'", "-i list --log=log"] {
@@ -188,7 +188,7 @@ struct Aria2CareTests {
     }
 
     /// The user and password in the URL replace those of the options.
-    @Test func theUserInTheURLComesFirst() throws {
+    @Test func credentialsInURLReplaceOptions() throws {
         let pair = try Aria2Pair(size: 600_000)
         pair.bend { request, reply in
             guard request.header("Authorization") == nil else { return }

@@ -20,7 +20,7 @@ struct Aria2CodesTests {
     }
 
     @Test(.timeLimit(.minutes(8)), arguments: Fault.allCases)
-    func aFailureHasTheCodeThatAria2cEndsWith(_ fault: Fault) async throws {
+    func errorCodesMatchAria2c(_ fault: Fault) async throws {
         let stage = try Stage(size: 100_000)
         let origin = try FaultOrigin { request in Self.reply(fault, request) }
         defer { origin.stop() }

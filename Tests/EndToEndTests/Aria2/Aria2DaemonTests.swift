@@ -23,7 +23,7 @@ struct Aria2DaemonTests {
             temporary: sandbox.path("tmp"))
     }
 
-    @Test func itFetchesWhatItsClientsAdd() throws {
+    @Test func downloadsWhatClientsAdd() throws {
         let daemon = try start()
         let gid = try #require(
             try daemon.call(
@@ -44,7 +44,7 @@ struct Aria2DaemonTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.path("home")) == [])
     }
 
-    @Test func severalRunSideBySide() throws {
+    @Test func severalDaemonsRunInParallel() throws {
         let daemons = try (0..<3).map { _ in try start() }
         let gids = try daemons.enumerated().map { index, daemon in
             try #require(
@@ -61,7 +61,7 @@ struct Aria2DaemonTests {
     }
 
     /// A later daemon reads unfinished downloads again, with their GIDs and options.
-    @Test func aSessionGoesOn() throws {
+    @Test func resumesSessionAfterKill() throws {
         stage.bendGET { request, reply in
             if request.path.hasPrefix("/slow") { reply.stallAfter = 500_000 }
         }
@@ -99,7 +99,7 @@ struct Aria2DaemonTests {
         #expect(try String(contentsOfFile: session, encoding: .utf8) == "")
     }
 
-    @Test func theSecretIsAskedFor() throws {
+    @Test func requiresSecret() throws {
         let daemon = try start("--rpc-secret=open sesame")
         #expect(try daemon.call("getVersion") == nil)
         #expect(try daemon.call("getVersion", ["token:open sesam"]) == nil)
@@ -109,7 +109,7 @@ struct Aria2DaemonTests {
     }
 
     /// Event hooks run with aria2's arguments.
-    @Test func commandsRunAtWhatHappens() throws {
+    @Test func runsEventHooks() throws {
         let log = sandbox.path("log")
         try sandbox.write("hook", "#!/bin/sh\necho \"$1 $2 $3\" >> \(log)\n")
         chmod(sandbox.path("hook"), 0o700)
@@ -158,7 +158,7 @@ struct Aria2DaemonTests {
     /// By default files are saved in the starting folder; relative paths of options begin at the
     /// root.
     @Test(arguments: programs)
-    func itGoesOnInTheBackground(isDropIn: Bool) throws {
+    func continuesInBackground(isDropIn: Bool) throws {
         let program = isDropIn ? dropIn.path("bin/segget-aria2c") : "/usr/bin/aria2c"
         let dl = sandbox.path("dl")
         let fromRoot = String(sandbox.path("new").dropFirst())
@@ -196,7 +196,7 @@ struct Aria2DaemonTests {
     }
 
     @Test(arguments: programs)
-    func aListIsReadFromTheRoot(isDropIn: Bool) throws {
+    func relativeListPathBeginsAtRoot(isDropIn: Bool) throws {
         let program = isDropIn ? dropIn.path("bin/segget-aria2c") : "/usr/bin/aria2c"
         try sandbox.write("list", "\(stage.origin.url("/f"))\n out=listed\n")
         let list = String(sandbox.path("list").dropFirst())
@@ -204,7 +204,7 @@ struct Aria2DaemonTests {
         #expect(try arrives(sandbox.path("dl/listed")))
     }
 
-    @Test func whatCannotBeginIsSaid() throws {
+    @Test func reportsFailedStart() throws {
         let program = dropIn.path("bin/segget-aria2c")
         for arguments in [
             ["-i", sandbox.path("none")], ["-l", sandbox.path("none/log"), stage.origin.url("/f")],

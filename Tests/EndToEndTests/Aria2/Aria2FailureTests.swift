@@ -56,7 +56,7 @@ struct Aria2FailureTests {
         Row(line: "--stop=x $B/a.bin", code: 28),
         Row(line: "--conf-path=missing $B/a.bin", code: 1),
     ])
-    func sameCode(row: Row) throws {
+    func exitCodesMatchAria2c(row: Row) throws {
         let pair = try Aria2Pair(size: 300_000)
         pair.bend { request, reply in
             let parts = request.path.split(separator: "/")
@@ -83,7 +83,7 @@ struct Aria2FailureTests {
         "sftp://127.0.0.1/a", "--enable-rpc --rpc-secure", "-S file.torrent", "file.torrent",
         "-T file.torrent", "-M file.meta4",
     ])
-    func refusesWhatAria2cDoes(line: String) throws {
+    func refusesUnsupportedFeatures(line: String) throws {
         let pair = try Aria2Pair()
         try pair.write("d", to: "file.torrent")
         try pair.write("<metalink/>", to: "file.meta4")
@@ -107,7 +107,7 @@ struct Aria2FailureTests {
     }
 
     /// After a signal, received bytes remain, and the exit code is 7.
-    @Test(arguments: [SIGINT, SIGTERM]) func stoppedBySignal(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func signalEndsRunWith7(signal: Int32) throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }
         let outcomes = try Aria2Program.allCases.map { program in
@@ -126,7 +126,7 @@ struct Aria2FailureTests {
         #expect(outcomes[0].text.told == outcomes[1].text.told, "\(outcomes[1].text.lines)")
     }
 
-    @Test func stoppedByTime() throws {
+    @Test func stopOptionEndsRunWith7() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }
         let (aria2c, segget) = try pair.both("aria2c --no-conf --stop=1 -x1 $B/a.bin")
@@ -135,7 +135,7 @@ struct Aria2FailureTests {
     }
 
     /// The process has already ended.
-    @Test func stoppedWithAProcess() throws {
+    @Test func stopWithProcessEndsRunWith7() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }
         let (aria2c, segget) = try pair.both(

@@ -56,7 +56,7 @@ struct Aria2HookTests {
                 ]
             ),
         ] as [([String], String, [String])])
-    func sameArguments(names: [String], line: String, wanted: [String]) throws {
+    func passesSameArgumentsAsAria2c(names: [String], line: String, wanted: [String]) throws {
         let pair = try Aria2Pair(size: 300_000)
         for program in Aria2Program.allCases {
             let outcome = try pair.run(
@@ -67,7 +67,7 @@ struct Aria2HookTests {
     }
 
     /// A signal runs the stop hook.
-    @Test func atASignal() throws {
+    @Test func signalRunsStopHook() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.stallAfter = 1 << 20 }
         var all: [[String]] = []
@@ -88,7 +88,7 @@ struct Aria2HookTests {
     }
 
     /// A hook that does not exist does not change the exit code.
-    @Test func anUnknownCommand() throws {
+    @Test func missingHookDoesNotChangeExitCode() throws {
         let pair = try Aria2Pair(size: 100_000)
         let (aria2c, segget) = try pair.both(
             "aria2c --no-conf --on-download-complete=/nonexistent/x $B/a.bin")

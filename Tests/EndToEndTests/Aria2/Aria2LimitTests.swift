@@ -11,7 +11,7 @@ struct Aria2LimitTests {
         "--max-download-limit=488K -x4 -s4 -k1M",
         "--max-overall-download-limit=500000 -x4 -s4 -k1M",
     ])
-    func isKept(options: String) throws {
+    func respectsRateLimit(options: String) throws {
         let pair = try Aria2Pair(size: 2_000_000)
         let start = monotonicSeconds()
         let outcome = try pair.run("aria2c --no-conf -q \(options) $B/a.bin", .segget)
@@ -21,7 +21,7 @@ struct Aria2LimitTests {
     }
 
     /// The overall limit applies to all files together.
-    @Test func ofOneAndOfAll() throws {
+    @Test func overallLimitAppliesToAllFiles() throws {
         let pair = try Aria2Pair(size: 1_000_000)
         try pair.write("$B/a.bin\n$B/b.bin\n", to: "list")
         let start = monotonicSeconds()
@@ -33,7 +33,7 @@ struct Aria2LimitTests {
     }
 
     /// An item of a list may have a separate limit.
-    @Test func ofAnItem() throws {
+    @Test func limitOfItemAppliesToThatItem() throws {
         let pair = try Aria2Pair(size: 1_500_000)
         try pair.write("$B/a.bin\n max-download-limit=500000\n$B/b.bin\n", to: "list")
         let start = monotonicSeconds()
@@ -44,7 +44,7 @@ struct Aria2LimitTests {
     }
 
     /// Both programs cancel a download below the lowest rate.
-    @Test func tooSlow() throws {
+    @Test func cancelsBelowLowestSpeedLimit() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         pair.bendGET { $1.pace = 200 }
         let (aria2c, segget) = try pair.both(
@@ -56,7 +56,7 @@ struct Aria2LimitTests {
     @Test(arguments: [
         "--max-download-limit=0", "--max-overall-download-limit=0", "--lowest-speed-limit=0",
     ])
-    func none(option: String) throws {
+    func zeroMeansNoLimit(option: String) throws {
         let pair = try Aria2Pair(size: 300_000)
         let (aria2c, segget) = try pair.both("aria2c --no-conf \(option) $B/a.bin")
         #expect(aria2c.code == 0 && segget.code == 0, "\(segget.text.lines)")

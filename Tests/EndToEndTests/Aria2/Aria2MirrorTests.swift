@@ -12,7 +12,7 @@ struct Aria2MirrorTests {
         "http://127.0.0.1:1/a.bin $B/a.bin", "-o a.bin $B/none $B/a.bin",
         "-x4 -s4 -k1M $B/a.bin $B/a.bin?m",
     ])
-    func theFirstThatWorks(line: String) throws {
+    func usesFirstWorkingMirror(line: String) throws {
         let pair = try Aria2Pair(size: Self.size)
         let (aria2c, segget) = try pair.both("aria2c --no-conf -o a.bin --max-tries=2 \(line)")
         #expect(aria2c.code == 0 && segget.code == 0, "\(segget.text.lines)")
@@ -22,7 +22,7 @@ struct Aria2MirrorTests {
 
     /// If the second URL has another file, aria2c mixes them; segget downloads one of them.
     @Test(arguments: [1, 2, 4, 16], [true, false])
-    func neverMixed(connections: Int, isTagged: Bool) throws {
+    func doesNotMixDifferentFiles(connections: Int, isTagged: Bool) throws {
         let pair = try Aria2Pair(size: Self.size)
         pair.bendGET { request, reply in
             if !isTagged {
@@ -48,7 +48,7 @@ struct Aria2MirrorTests {
         "-Z $B/a.bin $B/b.bin $B/c/c.bin", "--force-sequential $B/a.bin $B/b.bin",
         "-Z -d sub $B/a.bin $B/none.bin $B/b.bin", "-Z -o same.bin $B/a.bin $B/b.bin",
     ])
-    func filesOfTheirOwn(line: String) throws {
+    func forceSequentialDownloadsEachURL(line: String) throws {
         let pair = try Aria2Pair(size: 300_000)
         let (aria2c, segget) = try pair.both("aria2c --no-conf \(line)")
         #expect(segget.code == aria2c.code, "\(segget.text.lines)")
@@ -60,7 +60,7 @@ struct Aria2MirrorTests {
         "-P '$B/{a,a}.bin'", "-P -Z '$B/[1-3].bin'", "-j1 -P -Z '$B/[01-05:2]/x.bin' -d out",
         "-j1 -P -Z '$B/{x,y}/[a-c].bin'", "-P '$B/[1-'", "-P '$B/{a'", "'$B/[1-2].bin'",
     ])
-    func parameters(line: String) throws {
+    func expandsParameterizedURIs(line: String) throws {
         let pair = try Aria2Pair(size: 100_000)
         let line = line.replacingOccurrences(of: "'$B", with: "\"$B\"'")
         let (aria2c, segget) = try pair.both("aria2c --no-conf \(line)")
@@ -86,7 +86,7 @@ struct Aria2MirrorTests {
         Bound(options: "-x16 -s2 -k1M", most: 2), Bound(options: "-x16 -s16 -k4M", most: 2),
         Bound(options: "-x16 -s16 -k100M", most: 1), Bound(options: "-x16 -s16 -k1M", most: 8),
     ])
-    func neverMoreThan(bound: Bound) throws {
+    func respectsConnectionLimits(bound: Bound) throws {
         let pair = try Aria2Pair(size: 8 << 20)
         let line = "aria2c --no-conf \(bound.options) $B/f.bin"
         let open = try pair.mostAtATime(line, waitingFor: bound.most)
@@ -95,13 +95,13 @@ struct Aria2MirrorTests {
     }
 
     /// Without a limit, segget opens more connections.
-    @Test func asManyAsAreWorthIt() throws {
+    @Test func opensMoreConnectionsWithoutLimit() throws {
         let pair = try Aria2Pair(size: 8 << 20)
         #expect(try pair.mostAtATime("aria2c --no-conf $B/f.bin", waitingFor: 9) > 8)
     }
 
     /// All files together have at most 64 connections.
-    @Test func allFilesTogether() throws {
+    @Test func allFilesShareConnectionLimit() throws {
         let pair = try Aria2Pair(size: 4 << 20)
         let list = (1...40).map { "$B/\($0).bin\n" }.joined()
         try pair.write(list, to: "list")
@@ -112,7 +112,7 @@ struct Aria2MirrorTests {
     }
 
     /// `-j` limits the number of files at a time.
-    @Test(arguments: [1, 3]) func filesAtATime(jobs: Int) throws {
+    @Test(arguments: [1, 3]) func jobsLimitFilesAtATime(jobs: Int) throws {
         let pair = try Aria2Pair(size: 300_000)
         try pair.write((1...9).map { "$B/\($0).bin\n" }.joined(), to: "list")
         let open = try pair.mostAtATime(

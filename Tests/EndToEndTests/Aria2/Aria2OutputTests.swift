@@ -12,7 +12,7 @@ struct Aria2OutputTests {
 
     /// For a file and a 404, both print the same lines, except times, rates, GIDs and error texts.
     @Test(.timeLimit(.minutes(8)), arguments: ["default", "full", "hide"])
-    func linesAreThoseOfAria2c(_ results: String) throws {
+    func printsSameLinesAsAria2c(_ results: String) throws {
         let stage = try Stage(size: 100_000)
         let origin = try FaultOrigin { request in
             request.path.hasSuffix("none") ? .text(404) : .text(200, "some text")
@@ -40,7 +40,7 @@ struct Aria2OutputTests {
     }
 
     /// The progress line contains what callers search for.
-    @Test(.timeLimit(.minutes(8))) func callersFindTheSameInBoth() throws {
+    @Test(.timeLimit(.minutes(8))) func progressLineMatchesCallersExpression() throws {
         let stage = try Stage(size: 200_000)
         stage.bendGET { $0.pace = 50_000 }
         let theirs = try ChildProcess.run(

@@ -13,7 +13,7 @@ struct Aria2RequestTests {
         "Proxy-Authorization: s3cret",
         "Private-Token: s3cret",
     ])
-    func aTokenStaysWithItsHost(header: String) throws {
+    func redirectDoesNotForwardTokens(header: String) throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let other = try Aria2Pair(size: 3_000_000, address: "127.0.0.2")
         pair.bendGET { _, reply in
@@ -43,7 +43,7 @@ struct Aria2RequestTests {
     }
 
     /// The header of a list's item is protected in the same way.
-    @Test func aTokenOfAListStaysWithItsHost() throws {
+    @Test func redirectDoesNotForwardTokensOfList() throws {
         let pair = try Aria2Pair(size: 300_000)
         let other = try Aria2Pair(size: 300_000, address: "127.0.0.2")
         pair.bendGET { _, reply in
@@ -70,7 +70,7 @@ struct Aria2RequestTests {
             ("--load-cookies=cookies", ["Cookie"]), ("--header 'User-Agent: H/1'", ["User-Agent"]),
             ("--header 'Accept: */*'", ["Accept"]),
         ] as [(String, [String])])
-    func sameHeaders(options: String, names: [String]) throws {
+    func sendsSameHeadersAsAria2c(options: String, names: [String]) throws {
         let pair = try Aria2Pair(size: 300_000)
         try pair.write(
             "# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tid\tabc\n", to: "cookies")
@@ -88,7 +88,7 @@ struct Aria2RequestTests {
     @Test(arguments: [
         "http://me:s3cret@$HOST/f.bin", "--http-user=me --http-passwd=s3cret $B/f.bin",
     ])
-    func credentials(line: String) throws {
+    func sendsCredentialsOfURLOrOptions(line: String) throws {
         let pair = try Aria2Pair(size: 300_000)
         pair.bendGET { request, reply in
             if request.header("Authorization") != "Basic bWU6czNjcmV0" {

@@ -30,7 +30,8 @@ struct Aria2SessionTests {
     }
 
     /// A session lists unfinished downloads in aria2c's form; as input, it completes them.
-    @Test(arguments: ["left", "list"]) func holdsWhatIsUnfinished(session: String) throws {
+    @Test(arguments: ["left", "list"]) func sessionListsUnfinishedDownloads(session: String) throws
+    {
         let pair = try Aria2Pair(size: Self.size)
         try pair.write(
             "$B/quick\n$B/slow1\n\n  out=one.bin\n  dir=sub\n  header=X-A: b\n"
@@ -65,7 +66,7 @@ struct Aria2SessionTests {
 
     /// Completed downloads and those not found are not in the session, which may be empty.
     @Test(arguments: ["$B/a\n", "$B/none\n$B/a\n", "$B/status503\n$B/a\n out=x\n", ""])
-    func whatIsDoneIsNotInIt(list: String) throws {
+    func sessionOmitsCompletedDownloads(list: String) throws {
         let pair = try Aria2Pair(size: 100_000)
         pair.bend { request, reply in
             if request.path == "/status503" { reply = .text(503) }
@@ -80,7 +81,7 @@ struct Aria2SessionTests {
     }
 
     /// With `--force-save`, completed downloads remain in the session.
-    @Test func whatIsDoneStaysIfAsked() throws {
+    @Test func forceSaveKeepsCompletedDownloads() throws {
         let pair = try Aria2Pair(size: 100_000)
         let (aria2c, segget) = try pair.both(
             "aria2c --no-conf --force-save=true --save-session=s -o x $B/a; sed -i '/^ gid=/d' s")
@@ -103,7 +104,7 @@ struct Aria2SessionTests {
             "$B/a\n out=x\n out=y\n", "$B/a\n header=A: b\n header=C: d\n out=z\n",
             "$B/a\t\t$B/a?m\t\n",
         ], [false, true])
-    func readsWhatAria2cReads(list: String, isPacked: Bool) throws {
+    func readsSameListsAsAria2c(list: String, isPacked: Bool) throws {
         let pair = try Aria2Pair(size: 100_000)
         try pair.write(list, to: "list")
         let pack = isPacked ? "gzip -n list && mv list.gz list && " : ""
@@ -118,7 +119,7 @@ struct Aria2SessionTests {
         " out=lost\n$B/a\n", "foo\n$B/a\n",
         "$B/a\n gid=0123456789abcdef\n$B/b\n gid=0123456789abcdef\n", "$B/a\n gid=x\n$B/b\n",
     ])
-    func whatIsNotBegunIsMissing(list: String) throws {
+    func reportsListItemsThatCannotStart(list: String) throws {
         let pair = try Aria2Pair(size: 100_000)
         try pair.write(list, to: "list")
         let (aria2c, segget) = try pair.both("aria2c --no-conf -i list")
@@ -127,7 +128,7 @@ struct Aria2SessionTests {
     }
 
     /// `segget -i` reads lists for aria2c, also compressed.
-    @Test(arguments: [false, true]) func sameListsInSegget(isPacked: Bool) throws {
+    @Test(arguments: [false, true]) func seggetReadsAria2Lists(isPacked: Bool) throws {
         let pair = try Aria2Pair(size: 100_000)
         try pair.write(
             "# c\n$B/a\t$B/a?m\n\n dir=\n out=x\n header=Authorization: Bearer T\n gid=0123456789abcdef\n"

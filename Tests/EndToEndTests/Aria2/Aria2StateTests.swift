@@ -52,7 +52,9 @@ struct Aria2StateTests {
         Row(options: "-d sub -c"),
     ]
 
-    @Test(arguments: rows, Before.allCases) func comesOutTheSame(row: Row, before: Before) throws {
+    @Test(arguments: rows, Before.allCases) func existingFileGivesSameResultAsAria2c(
+        row: Row, before: Before
+    ) throws {
         let pair = try Aria2Pair(size: 600_000)
         let content = pair.content("/f.bin")
         if let bytes = before.bytes(of: content) { try pair.write(bytes, to: "f.bin") }
@@ -75,7 +77,7 @@ struct Aria2StateTests {
     }
 
     /// Both choose the next free number for the file name.
-    @Test func theNextNumberThatIsFree() throws {
+    @Test func usesNextFreeNumber() throws {
         let pair = try Aria2Pair(size: 100_000)
         for name in ["a.gz", "a.1.gz", "noext", "noext.1", "b.c.d", "x"] {
             try pair.write(name.utf8, to: name)
@@ -89,7 +91,7 @@ struct Aria2StateTests {
 
     /// Names differ from aria2c's: `.tar.gz` stays together so that programs recognize the file,
     /// and a server cannot choose a hidden file.
-    @Test func namesOfItsOwn() throws {
+    @Test func namesDifferForTarAndHiddenFiles() throws {
         let pair = try Aria2Pair(size: 100_000)
         try pair.write("a", to: "a.tar.gz")
         let (aria2c, segget) = try pair.both("aria2c --no-conf -Z $B/a.tar.gz $B/.hidden")
@@ -102,7 +104,7 @@ struct Aria2StateTests {
     ///
     /// With `--conditional-get`, segget compares length and date, as with `--timestamping`, and may
     /// ignore the server's reply.
-    @Test(arguments: [304, 200]) func onlyWhereItIsNewer(status: Int) throws {
+    @Test(arguments: [304, 200]) func conditionalGetSkipsUnchangedFile(status: Int) throws {
         let pair = try Aria2Pair(size: 100_000)
         pair.bendGET { request, reply in
             guard status == 304, request.header("If-Modified-Since") != nil else { return }

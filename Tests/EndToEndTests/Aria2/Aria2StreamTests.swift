@@ -15,7 +15,8 @@ struct Aria2StreamTests {
         return try pair.run("aria2c --no-conf -x1 \(options) $B/a.bin", program)
     }
 
-    @Test(arguments: Aria2Program.allCases) func readoutsInLines(program: Aria2Program) throws {
+    @Test(arguments: Aria2Program.allCases) func printsReadoutsAsLines(program: Aria2Program) throws
+    {
         let outcome = try printed("--summary-interval=1", program)
         #expect(outcome.code == 0, "\(outcome.text.lines) \(outcome.errors)")
         #expect(!outcome.text.readouts.isEmpty, "\(outcome.text.lines)")
@@ -31,7 +32,7 @@ struct Aria2StreamTests {
         "--stderr",
         "--stderr=true", "--enable-color=false", "--human-readable=false", "--summary-interval=0",
     ])
-    func sameStreams(option: String) throws {
+    func usesSameStreamsAsAria2c(option: String) throws {
         let pair = try Aria2Pair(size: 300_000)
         for (path, code) in [("a.bin", 0), ("none", 3)] as [(String, Int32)] {
             let (aria2c, segget) = try pair.both("aria2c --no-conf \(option) $B/\(path)")
@@ -43,7 +44,8 @@ struct Aria2StreamTests {
     }
 
     /// Each installed name runs the drop-in.
-    @Test(arguments: ["segget-aria2c", "aria2c"]) func byItsNames(name: String) throws {
+    @Test(arguments: ["segget-aria2c", "aria2c"]) func runsUnderInstalledNames(name: String) throws
+    {
         let pair = try Aria2Pair(size: 300_000)
         let outcome = try pair.run("\(name) --no-conf -x2 $B/a.bin && \(name) -v", .segget)
         #expect(outcome.code == 0, "\(outcome.errors)")

@@ -41,7 +41,7 @@ struct Aria2UnfinishedTests {
     /// With a checksum segget resumes; otherwise the bytes cannot be verified, and it starts over
     /// with a warning.
     @Test(arguments: [true, false], ["", "-c ", "--allow-overwrite=true "])
-    func whatAria2cHasLeft(isProved: Bool, options: String) throws {
+    func resumesAria2cDownloadWithChecksum(isProved: Bool, options: String) throws {
         let pair = try Aria2Pair(size: Self.size)
         let sum = "SUM=\(pair.content("/f.bin").sha256Hex)"
         let line =
@@ -66,7 +66,7 @@ struct Aria2UnfinishedTests {
 
     /// A malformed control file does not verify any bytes.
     @Test(arguments: [0, 1, 40, 5000], [true, false])
-    func aControlFileOfGarbage(length: Int, isProved: Bool) throws {
+    func ignoresMalformedControlFile(length: Int, isProved: Bool) throws {
         let pair = try Aria2Pair(size: 600_000)
         let content = pair.content("/f.bin")
         try pair.write(content.bytes(0..<200_000), to: "f.bin", .segget)
@@ -85,7 +85,7 @@ struct Aria2UnfinishedTests {
         "-c -x 16 -s 16 -k 1M -o f.bin $B/f.bin",
         "--allow-overwrite=true -x2 $B/f.bin", "--auto-file-renaming=false $B/f.bin",
     ])
-    func sameLineAfterKill(line: String) throws {
+    func sameLineResumesAfterKill(line: String) throws {
         let pair = try Aria2Pair(size: Self.size)
         let line = "aria2c --no-conf \(line)"
         let there = try killed(line, .segget, pair, at: Self.each) { pair.recorded("f.bin") ?? 0 }
@@ -98,7 +98,7 @@ struct Aria2UnfinishedTests {
     }
 
     /// After SIGKILL, a list with several simultaneous downloads resumes and skips complete files.
-    @Test func aListAfterKill() throws {
+    @Test func listResumesAfterKill() throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let names = ["a", "b", "c", "d"]
         try pair.write(
@@ -124,7 +124,7 @@ struct Aria2UnfinishedTests {
 
     /// After SIGKILL, aria2's test for a complete file works: the file exists without a control
     /// file.
-    @Test func whatScriptsLookForAfterKill() throws {
+    @Test func scriptsSeeUnfinishedFileAfterKill() throws {
         let pair = try Aria2Pair(size: Self.size)
         let there = try killed("aria2c --no-conf -x4 $B/f.bin", .segget, pair, at: Self.each) {
             pair.recorded("f.bin") ?? 0

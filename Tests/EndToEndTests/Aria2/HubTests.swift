@@ -115,7 +115,7 @@ struct HubTests {
         #expect(asked.allSatisfy { $0.header("User-Agent") == "hfd/1" })
     }
 
-    @Test(arguments: Form.allCases) func bringsAModel(form: Form) throws {
+    @Test(arguments: Form.allCases) func downloadsModel(form: Form) throws {
         let outcome = try stage.run(Self.script(form), .dropIn, variables)
         try expectComplete(outcome)
         expectNoToken()
@@ -123,7 +123,7 @@ struct HubTests {
         #expect(again.output.contains("there: onnx/model.onnx\n"))
     }
 
-    @Test(arguments: Form.allCases) func goesOnAfterAKill(form: Form) throws {
+    @Test(arguments: Form.allCases) func resumesAfterKill(form: Form) throws {
         stage.bend { request, reply in
             guard Self.large.contains(CallerStage.name(request.path)) else { return }
             reply.stallAfter = max(0, Self.size / 2 - (request.range?.first ?? 0))

@@ -23,7 +23,7 @@ struct InstallTests {
     }
 
     /// A package is built in one folder and unpacked in another.
-    @Test func theNamesOfTheDropInGoAlongWithTheProgram() throws {
+    @Test func linksRemainValidAfterMove() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
         let elsewhere = sandbox.path("unpacked")
@@ -42,7 +42,7 @@ struct InstallTests {
     }
 
     /// Commands about the queue are in a separate program, which `segget` finds.
-    @Test func theManagerIsInstalledWhereItIsLookedFor() throws {
+    @Test func installsManagerWhereSeggetFindsIt() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
         for name in ["bin/segget", "libexec/segget/segget-manager"] {
@@ -60,7 +60,7 @@ struct InstallTests {
     @Test(
         .enabled(
             if: access("/usr/bin/systemd-analyze", X_OK) == 0, "it needs systemd-analyze"))
-    func theUnitsAreUnderstoodBySystemd() throws {
+    func systemdAcceptsUnits() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
         let image = sandbox.path("image/usr")
@@ -81,7 +81,7 @@ struct InstallTests {
     }
 
     /// An installed aria2c is still found.
-    @Test func nothingInBinIsCalledAria2c() throws {
+    @Test func installsNoAria2cInBin() throws {
         let sandbox = try Sandbox()
         try install(into: sandbox)
         // Reinstallation gives the same result.

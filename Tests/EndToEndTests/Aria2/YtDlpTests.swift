@@ -102,13 +102,13 @@ struct YtDlpTests {
             [], ["--downloader-args", "aria2c:-x 4 -k 1M"], ["--no-progress"], ["--no-part"],
             ["--no-mtime", "--no-check-certificate"], ["--mtime", "-o", "%(id)s [clip].%(ext)s"],
         ])
-    func bringsTheFilm(downloader: String, options: [String]) throws {
+    func downloadsVideo(downloader: String, options: [String]) throws {
         let isReal = downloader.hasPrefix("/")
         try expectRight(run(isReal ? downloader : dropIn.path(downloader), options))
         #expect(downloads().allSatisfy { $0.header("User-Agent")?.hasPrefix("Mozilla/") == true })
     }
 
-    @Test(arguments: DropIn.names) func goesOnAfterAKill(name: String) throws {
+    @Test(arguments: DropIn.names) func resumesAfterKill(name: String) throws {
         let downloader = dropIn.path(name)
         try killHalfWay(downloader)
         let there = try #require(stage.recorded("\(Self.saved).part"))
@@ -118,7 +118,7 @@ struct YtDlpTests {
         #expect(bytesAsked(after: count) <= Self.size - there + (256 << 10))
     }
 
-    @Test func startsOverWhereItIsToldTo() throws {
+    @Test func noContinueStartsOver() throws {
         let downloader = dropIn.path(DropIn.names[0])
         try killHalfWay(downloader)
         let count = stage.origin.requests.count
@@ -127,13 +127,13 @@ struct YtDlpTests {
     }
 
     /// Only the minimum time is checked, because a busy machine is slower.
-    @Test(arguments: DropIn.names) func keepsToTheRate(name: String) throws {
+    @Test(arguments: DropIn.names) func respectsRateLimit(name: String) throws {
         let started = monotonicSeconds()
         try expectRight(run(dropIn.path(name), ["--limit-rate", "2M"]))
         #expect(monotonicSeconds() - started >= 2)
     }
 
-    @Test func bringsCookies() throws {
+    @Test func sendsCookies() throws {
         let jar = try home.write(
             "cookies",
             """
@@ -169,7 +169,7 @@ struct YtDlpTests {
     }
 
     @Test(arguments: [(404, "3"), (403, "22"), (503, "29")])
-    func failuresAreToldAsAria2cTellsThem(status: Int, code: String) throws {
+    func reportsFailuresAsAria2cDoes(status: Int, code: String) throws {
         bend { _, reply in reply = .text(status) }
         let arguments = ["--downloader-args", "aria2c:--max-tries=1"]
         for downloader in [dropIn.path(DropIn.names[0]), "/usr/bin/aria2c"] {

@@ -5,7 +5,7 @@ import TestSupport
 /// Tests the built command with an origin that behaves correctly.
 struct BasicDownloadTests {
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 100_000, 9_000_001] as [Int64])
-    func fetchesFilesOfEverySize(size: Int64) throws {
+    func downloadsFilesOfEverySize(size: Int64) throws {
         let content = Content(size: size, seed: 7)
         let origin = try FaultOrigin { .file(content, for: $0, etag: "\"v1\"") }
         let sandbox = try Sandbox()
@@ -16,7 +16,7 @@ struct BasicDownloadTests {
         #expect(try sandbox.names() == ["file.bin"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func fetchesOverTLS() throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsOverTLS() throws {
         let content = Content(size: 20_000_000, seed: 8)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))

@@ -60,7 +60,7 @@ struct CodingEndToEndTests {
             ("xz", "archive.tar.xz", nil), ("gzip", "download", "application/gzip"),
             ("binary", "text.txt", nil), ("utf-8", "text.txt", nil), ("none", "text.txt", nil),
         ] as [(String, String, String?)], ["1", "4"])
-    func whatIsStoredSoIsSavedAsItIsSent(
+    func savesStoredArchivesAsSent(
         file: (coding: String, name: String, type: String?), connections: String
     ) async throws {
         let bytes = Content(size: 3_000_000, seed: 9).bytes(0..<3_000_000)
@@ -76,7 +76,7 @@ struct CodingEndToEndTests {
     }
 
     @Test(arguments: ["default", "1", "list", "pipe"], [true, false])
-    func whatIsEncodedOnTheWayIsDecoded(mode: String, ranges: Bool) async throws {
+    func decodesUnrequestedContentCoding(mode: String, ranges: Bool) async throws {
         let text = try Text()
         let (origin, sandbox) = (
             try FaultOrigin { Self.reply(text.coded, $0, coding: "gzip", ranges: ranges) },
@@ -103,7 +103,7 @@ struct CodingEndToEndTests {
 
     /// An advertised digest of the coded bytes is ignored; `--checksum` applies to the decoded
     /// file.
-    @Test func digestsBelongToTheEncodedBytes() async throws {
+    @Test func ignoresAdvertisedDigestOfCodedBytes() async throws {
         let text = try Text()
         let wrong = "sha-256=:" + Data(repeating: 7, count: 32).base64EncodedString() + ":"
         let (outcome, sandbox) = try await run("text.txt") { request in
@@ -121,7 +121,7 @@ struct CodingEndToEndTests {
     }
 
     /// An interrupted decoded stream starts over: its offset in the coded bytes is unknown.
-    @Test func aDecodedPartIsNeverContinued() async throws {
+    @Test func startsOverAfterInterruptedDecodedStream() async throws {
         let text = try Text()
         let cuts = Tally()
         let (outcome, sandbox) = try await run("text.txt") { request in
@@ -138,7 +138,7 @@ struct CodingEndToEndTests {
     }
 
     @Test(arguments: ["damaged", "not gzip", "two in a row"])
-    func whatCannotBeDecodedIsRefused(fault: String) async throws {
+    func refusesBodyThatCannotBeDecoded(fault: String) async throws {
         let text = try Text()
         var bytes = text.coded
         switch fault {
@@ -155,7 +155,7 @@ struct CodingEndToEndTests {
 
     /// The coding identifies the version, so only bytes with the same coding continue a part.
     @Test(arguments: ["gzip", nil])
-    func betweenTwoRuns(later: String?) async throws {
+    func resumesOnlyWithSameContentCoding(later: String?) async throws {
         let stage = try Stage(size: 3_000_000)
         stage.change { $0.bend = { $1.set("Content-Encoding", "gzip") } }
         let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/file.gz")

@@ -26,7 +26,7 @@ struct ContradictionEndToEndTests {
 
     /// The run fails after few requests and publishes no file.
     @Test(arguments: Lie.allCases, ["4", "64"])
-    func endsSoonAndAfterFewRequests(lie: Lie, connections: String) async throws {
+    func failsAfterFewRequests(lie: Lie, connections: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard request.method == "GET" else { return }
             guard let range = request.range else {
@@ -49,7 +49,7 @@ struct ContradictionEndToEndTests {
 
     /// At most four requests are sent before a range is correct; afterwards all connections are
     /// used.
-    @Test func fewAreAskedForBeforeARangeWasRight() async throws {
+    @Test func limitsRequestsUntilFirstCorrectRange() async throws {
         let asked = Tally()
         let open = Guarded<Int?>(nil)
         let trial = try WireTrial(size: Self.size, sendBuffer: 32 << 10) { request, reply in
@@ -71,7 +71,7 @@ struct ContradictionEndToEndTests {
     }
 
     /// A server that has sent one correct range may send several wrong ones.
-    @Test func aServerThatWasRightHasMorePatience() async throws {
+    @Test func toleratesWrongRangesAfterCorrectOne() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard let range = request.range, request.method == "GET" else { return }

@@ -24,7 +24,7 @@ struct DigestEndToEndTests {
             "sha256:\(hex(sha256))", "SHA-256=\(hex(sha256).uppercased())",
             "sha-512:\(hex(sha512))", "sha1:\(hex(sha1))", "md5:\(hex(md5))",
         ])
-    func rightChecksum(checksum: String) async throws {
+    func matchingChecksumIsVerified(checksum: String) async throws {
         let trial = try WireTrial(size: Self.size)
         let outcome = try await trial.run("-x", "3", "--checksum", checksum)
         try trial.expectComplete(outcome)
@@ -142,7 +142,7 @@ struct DigestEndToEndTests {
             HeaderField("Repr-Digest", "sha-256=:###:"), HeaderField("Digest", "sha-256="),
             HeaderField("Content-MD5", "AAAA"), HeaderField("x-goog-hash", "crc32c=AAAAAA=="),
         ])
-    func digestsOfSomethingElseAreIgnored(field: HeaderField) async throws {
+    func ignoresDigestsOfRangesAndParts(field: HeaderField) async throws {
         let trial = try WireTrial(size: Self.size) { _, reply in
             reply.set(field.name, field.value)
         }
@@ -153,7 +153,7 @@ struct DigestEndToEndTests {
     }
 
     /// Both the caller's and the server's digest are verified.
-    @Test func bothAreVerified() async throws {
+    @Test func verifiesCallersAndServersDigest() async throws {
         let trial = try WireTrial(size: Self.size) { _, reply in
             reply.set("Repr-Digest", "sha-256=:\(Self.base64(Self.sha256)):")
         }

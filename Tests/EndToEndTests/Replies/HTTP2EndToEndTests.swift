@@ -65,7 +65,7 @@ struct HTTP2EndToEndTests {
 
     /// With ranges, each segment has a separate connection.
     @Test(arguments: [false, true])
-    func segmentsHaveConnectionsOfTheirOwn(isSecure: Bool) async throws {
+    func eachSegmentHasSeparateConnection(isSecure: Bool) async throws {
         let server = try HTTP2Nginx(root: root.path, limitRate: "3m")
         let trust = ["--ca-certificate", server.authority]
         let url = server.url("file.bin", isSecure: isSecure)
@@ -87,7 +87,7 @@ struct HTTP2EndToEndTests {
 
     /// A killed download also resumes over HTTP/2.
     @Test(arguments: [false, true])
-    func aKilledRunIsContinued(isSecure: Bool) async throws {
+    func resumesKilledDownload(isSecure: Bool) async throws {
         let server = try HTTP2Nginx(root: root.path, limitRate: "500k")
         let arguments = [
             server.url("file.bin", isSecure: isSecure), "-x", "4", "--ca-certificate",
@@ -109,7 +109,7 @@ struct HTTP2EndToEndTests {
 
     /// Small files share a connection if TLS negotiated HTTP/2; a large file has a separate one.
     @Test(arguments: [false, true])
-    func listsGoOn(isSecure: Bool) async throws {
+    func downloadsListOverHTTP2(isSecure: Bool) async throws {
         let small = try (1...20).map { number in
             let file = Content(size: 20_000, seed: UInt64(number))
             try file.write(to: root.path("s\(number)"))
@@ -141,7 +141,7 @@ struct HTTP2EndToEndTests {
     @Test(arguments: [
         OriginReply.closeWithoutReply, .resetWithoutReply, .raw("too many of you\r\n"),
     ])
-    func whoJustClosesStillFails(reply: OriginReply) async throws {
+    func failsIfServerClosesEveryConnection(reply: OriginReply) async throws {
         let trial = try WireTrial { _, now in now = reply }
         let outcome = try await trial.run("--retries", "2", "-x", "1")
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
@@ -153,7 +153,7 @@ struct HTTP2EndToEndTests {
     }
 
     /// A server that sometimes closes the connection is still used over HTTP/1.1.
-    @Test func aBrokenReplyIsNoRefusal() async throws {
+    @Test func keepsHTTP1AfterSomeBrokenReplies() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.number % 3 == 0 { reply = .closeWithoutReply }
         }
@@ -163,7 +163,7 @@ struct HTTP2EndToEndTests {
     }
 
     /// Also over TLS, with a server name that offers HTTP/2 too.
-    @Test func whoClosesOverTLSStillFails() async throws {
+    @Test func failsIfTLSServerClosesEveryConnection() async throws {
         let server = try Nginx(root: root.path, directives: "return 444;")
         let outcome = try await run([
             server.secureURL("/file.bin"), "--ca-certificate", server.authority, "--retries", "2",
@@ -177,7 +177,7 @@ struct HTTP2EndToEndTests {
     }
 
     /// A proxy that closes connections is not tried with HTTP/2.
-    @Test func aProxyThatClosesIsNotAskedInFrames() async throws {
+    @Test func doesNotTryHTTP2WithClosingProxy() async throws {
         let proxy = try FaultOrigin { _ in .closeWithoutReply }
         let outcome = try await run([
             "http://a.test/file.bin", "--proxy", "http://127.0.0.1:\(proxy.port)", "--retries", "1",

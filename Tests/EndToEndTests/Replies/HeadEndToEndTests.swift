@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HeadEndToEndTests {
     @Test(arguments: ["redirects to itself", "leads elsewhere", "hangs"])
-    func getIsAskedWhereHeadGoesAstray(fault: String) async throws {
+    func usesGetIfHeadFails(fault: String) async throws {
         let trial = try WireTrial { request, reply in
             guard request.method == "HEAD" else { return }
             switch fault {
@@ -25,7 +25,7 @@ struct HeadEndToEndTests {
 
     /// Only `GET` states the name, as with signed S3 URLs with `response-content-disposition`.
     @Test(arguments: ["1", "4"])
-    func theNameThatOnlyGetTells(connections: String) async throws {
+    func usesFilenameFromGetOnly(connections: String) async throws {
         let path = "/dir/key?response-content-disposition=x&sig=1"
         let trial = try WireTrial { request, reply in
             if request.method == "GET" {
@@ -37,7 +37,7 @@ struct HeadEndToEndTests {
     }
 
     /// The next run finds the part under the name from `GET`.
-    @Test func theNameThatOnlyGetTellsIsFoundAgain() throws {
+    @Test func resumesPartUnderFilenameFromGetOnly() throws {
         let stage = try Stage(size: 3_000_000)
         let disposition = "attachment; filename=\"report.bin\""
         stage.change { offer in
@@ -59,7 +59,7 @@ struct HeadEndToEndTests {
     /// An `ETag` and a `Last-Modified` that only `HEAD` states resume the part and set the file's
     /// time.
     @Test(arguments: [true, false])
-    func whatOnlyHeadTellsContinuesAPart(isSame: Bool) throws {
+    func resumesWithValidatorsFromHeadOnly(isSame: Bool) throws {
         let stage = try Stage(size: 3_000_000)
         stage.change { offer in
             offer.lastModified = httpDate(unixTime: 1_700_000_000)
@@ -90,7 +90,7 @@ struct HeadEndToEndTests {
     }
 
     /// The file changes during the download, and only `HEAD` states the new `ETag`.
-    @Test func aChangeThatOnlyHeadTells() async throws {
+    @Test func noticesChangeStatedByHeadOnly() async throws {
         let gets = Tally()
         let trial = try WireTrial(size: 3_000_000) { request, content in
             let number = request.method == "GET" ? gets.add() : gets.count()
@@ -108,7 +108,7 @@ struct HeadEndToEndTests {
 
     /// After an error reply to a range request, segget sends one request without a range.
     @Test(arguments: [400, 403, 404, 405, 500, 501], ["one", "list"])
-    func aRangeThatIsRefused(status: Int, mode: String) async throws {
+    func retriesRefusedRangeWithoutRange(status: Int, mode: String) async throws {
         let trial = try WireTrial(size: 100_000) { request, reply in
             if request.range != nil { reply = .text(status, "no ranges") }
             if request.method == "HEAD" { reply = .text(406) }
@@ -126,7 +126,7 @@ struct HeadEndToEndTests {
 
     /// `HEAD` offered ranges.
     @Test(arguments: [400, 403, 404, 405, 416, 500, 501], ["1", "4"])
-    func aRangeThatIsRefusedAfterAGoodHead(status: Int, connections: String) async throws {
+    func retriesWithoutRangeAfterUsableHead(status: Int, connections: String) async throws {
         let trial = try WireTrial(size: 100_000) { request, reply in
             if request.range != nil { reply = .text(status, "no ranges") }
         }
@@ -137,7 +137,7 @@ struct HeadEndToEndTests {
 
     /// If the request without a range fails too, its status is reported without a retry.
     @Test(arguments: [400, 403, 404, 405, 501])
-    func whatIsRefusedInAnyCase(status: Int) async throws {
+    func reportsStatusIfRequestWithoutRangeFails(status: Int) async throws {
         let trial = try WireTrial { request, reply in
             reply = request.method == "HEAD" ? .text(200) : .text(status, "no")
         }

@@ -22,7 +22,7 @@ struct MomentaryReplyTests {
 
     /// At first the server sends the whole file for a range, or another backend's version.
     @Test(arguments: [1, 8], [true, false])
-    func aLaterRunKeepsItsPart(connections: Int, isOther: Bool) throws {
+    func laterRunKeepsPart(connections: Int, isOther: Bool) throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 600_000)
         let (tally, looks) = (Tally(), Tally())
@@ -48,7 +48,7 @@ struct MomentaryReplyTests {
 
     /// All connections break, and then the server temporarily sends no ranges, or another version.
     @Test(arguments: [true, false])
-    func theSameRunGoesOn(isOther: Bool) throws {
+    func sameRunKeepsReceivedBytes(isOther: Bool) throws {
         let stage = try Stage(size: Self.size)
         let (tally, looks) = (Tally(), Tally())
         stage.change { offer in
@@ -80,7 +80,7 @@ struct MomentaryReplyTests {
 
     /// A login page replaces all replies: the part remains, and resumes when the file is available
     /// again.
-    @Test func aPageDoesNotReplaceThePart() throws {
+    @Test func loginPageDoesNotReplacePart() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 600_000)
         stage.change { $0.bend = { Self.page(&$1) } }
@@ -98,7 +98,7 @@ struct MomentaryReplyTests {
     }
 
     /// A login page appears during the download; `--no-resume` downloads the page.
-    @Test func aPageMidwayEndsTheRun() throws {
+    @Test func loginPageDuringDownloadEndsRun() throws {
         let stage = try Stage(size: Self.size)
         let tally = Tally()
         stage.change { offer in

@@ -61,7 +61,7 @@ struct OneStreamEndToEndTests {
     ]
 
     @Test(arguments: servers)
-    func oneStream(server: Server) async throws {
+    func downloadsInOneStreamWithoutRanges(server: Server) async throws {
         let trial = try WireTrial(sendBuffer: 64 << 10) { server.bend($0, &$1) }
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
@@ -74,7 +74,7 @@ struct OneStreamEndToEndTests {
 
     /// The server serves ranges that begin at 0, and refuses all others with the size of the same
     /// file.
-    @Test func refusedRangesInsideTheFileEndInOneStream() async throws {
+    @Test func usesOneStreamIfLaterRangesAreRefused() async throws {
         let trial = try WireTrial { request, reply in
             guard let range = request.range, range.first > 0 else {
                 // Slow, so that segget requests other ranges before the first one is complete.
@@ -90,7 +90,7 @@ struct OneStreamEndToEndTests {
         #expect(outcome.errorOutput.contains("the server ignored a range request"))
     }
 
-    @Test func theEndOfAStreamUntilCloseIsCalledUnproven() async throws {
+    @Test func reportsUnverifiedEndOfBodyUntilClose() async throws {
         let trial = try WireTrial { request, reply in
             reply.set("Accept-Ranges", nil)
             reply.framing = .close
@@ -101,7 +101,7 @@ struct OneStreamEndToEndTests {
         #expect(outcome.errorOutput.contains("nothing is verified"))
     }
 
-    @Test func theEndOfAChunkedStreamIsProven() async throws {
+    @Test func chunkedStreamHasVerifiedEnd() async throws {
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)
             reply.framing = .chunked
@@ -133,7 +133,7 @@ struct OneStreamEndToEndTests {
 
     /// The first reply is the whole file and breaks; later replies serve ranges of the same
     /// version.
-    @Test func aBrokenStreamGoesOnWithRanges() async throws {
+    @Test func resumesBrokenStreamWithRanges() async throws {
         let tally = Tally()
         let trial = try WireTrial(sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else {
@@ -150,7 +150,7 @@ struct OneStreamEndToEndTests {
         #expect(trial.gets.dropFirst(2).allSatisfy { ($0.range?.first ?? 0) >= 2_500_001 })
     }
 
-    @Test func streamsThatAlwaysBreakEnd() async throws {
+    @Test func failsIfStreamsAlwaysBreak() async throws {
         let trial = try WireTrial { request, reply in
             Self.whole(request, &reply)
             reply.cutAfter = 1_000_001
@@ -173,7 +173,7 @@ struct OneStreamEndToEndTests {
 
     /// The server replies 200 to `If-Range` although the file is unchanged; unconditional ranges
     /// work.
-    @Test func ifRangeIsAlwaysAnsweredWithTheWholeFile() async throws {
+    @Test func omitsIfRangeIfServerIgnoresRangeWithIt() async throws {
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.header("If-Range") != nil else { return }
             reply = OriginReply(
@@ -189,7 +189,7 @@ struct OneStreamEndToEndTests {
         #expect(trial.gets.count { $0.header("If-Range") == nil && $0.range != nil } > 3)
     }
 
-    @Test func serverThatStopsServingRanges() async throws {
+    @Test func usesOneStreamIfServerStopsServingRanges() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET", tally.add() > 4 else { return }
@@ -204,7 +204,7 @@ struct OneStreamEndToEndTests {
     }
 
     @Test(arguments: [1 << 20, 100_000, 64 << 10] as [Int64])
-    func serverThatCapsRanges(cap: Int64) async throws {
+    func acceptsCappedRanges(cap: Int64) async throws {
         let trial = try WireTrial(size: 5_000_000) { request, content in
             let reply = OriginReply.file(content, for: request, etag: "\"a\"")
             guard case .content(_, let range) = reply.body, reply.status == 206 else {

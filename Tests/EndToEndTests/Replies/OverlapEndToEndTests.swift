@@ -50,7 +50,7 @@ struct OverlapEndToEndTests {
     ]
 
     @Test(arguments: all)
-    func eitherMayAnswer(answers: Answers) async throws {
+    func usesHeadOrFirstGet(answers: Answers) async throws {
         // On a busy machine, another connection may take over a stalled range.
         let isAsExpected = try await Trials.oneOfThree {
             let (tally, network) = (Tally(), try NetworkPair())
@@ -79,7 +79,7 @@ struct OverlapEndToEndTests {
     }
 
     /// A digest that only `HEAD` states is verified.
-    @Test func aDigestOfHeadCounts() async throws {
+    @Test func verifiesDigestFromHeadOnly() async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair()) { request, reply in
             guard request.method == "HEAD" else { return }
             reply.set("Content-MD5", "XrY7u+Ae7tCTyyK7j1rNww==")
@@ -91,7 +91,7 @@ struct OverlapEndToEndTests {
 
     /// With credentials, which may be wrong, or one connection, `HEAD` is sent first.
     @Test(arguments: [["-u", "me:hush"], ["-x", "1"]])
-    func headGoesAlone(options: [String]) async throws {
+    func sendsHeadFirstWithCredentials(options: [String]) async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair())
         let outcome = try await run(trial, options)
         try trial.expectComplete(outcome)
@@ -99,7 +99,7 @@ struct OverlapEndToEndTests {
         #expect(trial.gets.first?.number == 2)
     }
 
-    @Test func aPartIsContinued() async throws {
+    @Test func resumesPart() async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair()) { request, reply in
             if request.method == "GET", request.number < 20 { reply.cutAfter = 900_000 }
         }

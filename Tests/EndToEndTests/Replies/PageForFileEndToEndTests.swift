@@ -32,7 +32,7 @@ struct PageForFileEndToEndTests {
     }
 
     @Test(arguments: [300, 3_000_000])
-    func isWarnedOf(size: Int) throws {
+    func warnsOfHTMLPage(size: Int) throws {
         let (origin, sandbox) = (try origin(size), try Sandbox())
         let outcome = try Segget.run(
             [origin.url("/model.safetensors"), "--json"], in: sandbox.path)
@@ -46,7 +46,7 @@ struct PageForFileEndToEndTests {
     }
 
     @Test(arguments: [300, 3_000_000])
-    func isRefusedOnDemand(size: Int) throws {
+    func refuseHTMLRefusesPage(size: Int) throws {
         let (origin, sandbox) = (try origin(size, type: "application/octet-stream"), try Sandbox())
         let urls = ["/model.gguf", "/2/disk.iso"].map(origin.url)
         let one = try Segget.run([urls[0], "--refuse-html", "--json"], in: sandbox.path)
@@ -62,14 +62,14 @@ struct PageForFileEndToEndTests {
         #expect(digest.end == .exit(65), "\(digest.errorOutput)")
     }
 
-    @Test func nothingGoesToAReader() throws {
+    @Test func refusedPageIsNotWrittenToStandardOutput() throws {
         let (origin, sandbox) = (try origin(3_000_000), try Sandbox())
         let outcome = try Segget.run(
             [origin.url("/a.tar.gz"), "--refuse-html", "-o", "-"], in: sandbox.path)
         #expect(outcome.end == .exit(69) && outcome.standardOutput.isEmpty)
     }
 
-    @Test func theQueueSaysSo() throws {
+    @Test func queueReportsHTMLPage() throws {
         let stage = try QueueStage(size: 1000)
         let bad = try origin(500)
         func add(_ options: String...) throws -> String {

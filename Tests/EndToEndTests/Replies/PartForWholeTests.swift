@@ -26,7 +26,7 @@ struct PartForWholeTests {
     }
 
     @Test(arguments: Head.allCases, ["1", "4", "auto"])
-    func rangesAnsweredWith200(head: Head, connections: String) async throws {
+    func acceptsRangesWithStatus200(head: Head, connections: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             Self.by200(&reply)
             if request.method == "HEAD" { head.bend(&reply) }
@@ -39,7 +39,7 @@ struct PartForWholeTests {
     }
 
     @Test(arguments: Head.allCases)
-    func rangesAnsweredWith200IntoAPipe(head: Head) async throws {
+    func acceptsRangesWithStatus200ForPipe(head: Head) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             Self.by200(&reply)
             if request.method == "HEAD" { head.bend(&reply) }
@@ -52,7 +52,7 @@ struct PartForWholeTests {
 
     /// A 200 with a `Content-Range` other than the requested one is not written to the file.
     @Test(arguments: ["shorter", "elsewhere", "other tag", "other total", "no total"])
-    func partsBy200HaveToBeRight(lie: String) async throws {
+    func refusesWrongRangesWithStatus200(lie: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard reply.status == 206, let range = request.range?.bytes(of: Self.size) else {
                 return
@@ -92,7 +92,7 @@ struct PartForWholeTests {
     ///
     /// Such a server may be a proxy that removes unknown fields, or use HTTP/1.0.
     @Test(arguments: ["length", "chunked", "close"], ["default", "1"])
-    func aPartWithoutContentRange(framing: String, connections: String) async throws {
+    func refusesRangeWithoutContentRange(framing: String, connections: String) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             if request.method == "HEAD" { reply = .text(405) }
             guard reply.status == 206 else { return }
@@ -111,7 +111,7 @@ struct PartForWholeTests {
 
     /// A reply to a range never shortens the size that `HEAD` stated for the same version.
     @Test(arguments: [200, 206], [Head.good, .withoutRanges])
-    func aRangeThatMakesTheFileShorter(status: Int, head: Head) async throws {
+    func rangeReplyDoesNotShortenFile(status: Int, head: Head) async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             if request.method == "HEAD" { return head.bend(&reply) }
             guard let range = request.range?.bytes(of: Self.size) else { return }
@@ -126,7 +126,7 @@ struct PartForWholeTests {
     }
 
     /// If the server sends the same part in reply to every request, the download fails.
-    @Test func aPartInAnswerToEverything() async throws {
+    @Test func failsIfEveryReplyIsSamePart() async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard request.method == "GET" else { return reply = .text(405) }
             reply.status = 200
@@ -140,7 +140,7 @@ struct PartForWholeTests {
 
     /// In a list, segget sends one request for each small file; its reply may be such a part.
     @Test(arguments: [1, 100_000, 262_144, 262_145, 1_000_000] as [Int64], [true, false])
-    func inAList(size: Int64, hasContentRange: Bool) async throws {
+    func completesListWithPartialReplies(size: Int64, hasContentRange: Bool) async throws {
         let trial = try WireTrial(size: size) { _, reply in
             guard reply.status == 206 else { return }
             Self.by200(&reply)

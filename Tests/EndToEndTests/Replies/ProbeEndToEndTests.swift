@@ -38,7 +38,7 @@ struct ProbeEndToEndTests {
         ]
 
     @Test(arguments: uselessHeads)
-    func getTakesThePlaceOfAUselessHead(head: Head) async throws {
+    func usesGetIfHeadIsUnusable(head: Head) async throws {
         let trial = try WireTrial(size: 3_000_000) { request, reply in
             if request.method == "HEAD" { head.bend(&reply) }
         }
@@ -59,7 +59,7 @@ struct ProbeEndToEndTests {
     }
 
     /// The bytes that the probing `GET` receives early are kept and do not delay other connections.
-    @Test func theProbingGetIsTheFirstSegment() async throws {
+    @Test func probingGetIsFirstSegment() async throws {
         let trial = try WireTrial(size: 12_000_000) { request, reply in
             if request.method == "HEAD" { reply = .text(403) }
         }
@@ -80,7 +80,7 @@ struct ProbeEndToEndTests {
             (401, 77, "refused"), (403, 77, "refused"), (404, 69, "status"), (410, 69, "status"),
             (400, 69, "status"), (501, 69, "status"), (451, 69, "status"),
         ] as [(Int, Int32, String)])
-    func headAndGetRefused(status: Int, code: Int32, kind: String) async throws {
+    func failsIfHeadAndGetAreRefused(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { _, reply in reply = .text(status, "no") }
         let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
@@ -94,7 +94,7 @@ struct ProbeEndToEndTests {
     @Test(
         arguments: [(403, 77, "refused"), (404, 69, "status"), (500, 69, "status")]
             as [(Int, Int32, String)])
-    func headAllowedAndGetRefused(status: Int, code: Int32, kind: String) async throws {
+    func limitsRequestsIfOnlyGetIsRefused(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply = .text(status, "no") }
         }
@@ -105,7 +105,7 @@ struct ProbeEndToEndTests {
     }
 
     /// The URL's signature is valid for `GET` only.
-    @Test func signedURL() async throws {
+    @Test func downloadsURLSignedForGetOnly() async throws {
         let trial = try WireTrial { request, reply in
             let isSigned = request.method == "GET" && request.target.hasSuffix("?sig=x%2By&e=9")
             if !isSigned { reply = .text(403, "signature does not match") }
@@ -120,7 +120,7 @@ struct ProbeEndToEndTests {
     /// Codings that segget cannot decode, and bodies that do not have the stated coding, are
     /// refused.
     @Test(arguments: ["gzip", "br", "x-unknown", "bzip2", "gzip, x-unknown"])
-    func unaskedContentCodingIsRefused(coding: String) async throws {
+    func refusesContentCodingThatCannotBeDecoded(coding: String) async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", coding) }
         let outcome = try await trial.run("--retries", "1")
         try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
@@ -129,7 +129,7 @@ struct ProbeEndToEndTests {
     }
 
     /// A cache behind the same name sends some replies with a content coding.
-    @Test func codedRepliesNowAndThenAreNotWritten() async throws {
+    @Test func refusesOccasionalCodedReplies() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.number % 3 == 0 {
                 reply.set("Content-Encoding", "gzip")

@@ -37,7 +37,7 @@ struct RangeDigestEndToEndTests {
     }
 
     @Test(arguments: [false, true])
-    func rangesThatFitAreTaken(long: Bool) async throws {
+    func acceptsRangesWithMatchingDigest(long: Bool) async throws {
         let trial = try Self.trial(long: long)
         let outcome = try await trial.run("-x", "3")
         try trial.expectComplete(outcome)
@@ -47,7 +47,7 @@ struct RangeDigestEndToEndTests {
 
     /// One wrong byte in one reply: only that range is downloaded again.
     @Test(arguments: [false, true], [0, 1])
-    func aRangeThatDoesNotFitIsFetchedAgain(long: Bool, which: Int) async throws {
+    func retriesRangeWithWrongDigest(long: Bool, which: Int) async throws {
         let tally = Tally()
         let trial = try Self.trial(long: long) { _, reply in
             guard tally.add() == 1 + which, case .content(_, let range) = reply.body else { return }
@@ -61,7 +61,7 @@ struct RangeDigestEndToEndTests {
     }
 
     /// If no digest ever matches, the download fails and keeps no bytes.
-    @Test func whatNeverFitsEnds() async throws {
+    @Test func failsIfDigestsNeverMatch() async throws {
         let trial = try Self.trial { _, reply in
             guard case .content(_, let range) = reply.body else { return }
             reply.corruptAt = [range.lowerBound]
@@ -74,7 +74,7 @@ struct RangeDigestEndToEndTests {
 
     /// A range that is cut off or taken over is not compared with its digest, but kept.
     @Test(arguments: [OriginReply.Cut.fin, .rst])
-    func whatIsCutIsKept(cut: OriginReply.Cut) async throws {
+    func keepsTruncatedRanges(cut: OriginReply.Cut) async throws {
         let trial = try Self.trial { request, reply in
             guard request.number % 2 == 0 else { return }
             reply.cutAfter = reply.body.count / 3
@@ -87,7 +87,7 @@ struct RangeDigestEndToEndTests {
     }
 
     /// Bytes of a range with a digest are recorded when it is complete, so such ranges are short.
-    @Test func longRangesAreAskedForInParts() async throws {
+    @Test func splitsLongRangesWithDigests() async throws {
         let trial = try Self.trial(size: 30_000_000)
         let outcome = try await trial.run("-x", "1")
         try trial.expectComplete(outcome)
@@ -97,7 +97,7 @@ struct RangeDigestEndToEndTests {
     }
 
     /// Bytes are written to standard output only after their digest has been compared.
-    @Test func aStreamIsCompared() async throws {
+    @Test func comparesDigestsBeforeWritingToPipe() async throws {
         let tally = Tally()
         let trial = try Self.trial { _, reply in
             guard tally.add() == 2, case .content(_, let range) = reply.body else { return }

@@ -141,7 +141,7 @@ struct RangeLieEndToEndTests {
     ///
     /// The first reply is wrong, or two of the later ones; their number depends on timing.
     @Test(arguments: lies, When.allCases)
-    func liesAreRefusedAndAskedForAgain(lie: Lie, when: When) async throws {
+    func refusesWrongRangesAndRetries(lie: Lie, when: When) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, reply in
             guard let range = request.range, request.method == "GET" else { return }
@@ -166,7 +166,7 @@ struct RangeLieEndToEndTests {
 
     /// All replies after the fourth are wrong: the run ends, and keeps the bytes received before.
     @Test(arguments: lies.filter { !["200", "416"].contains($0.testDescription) })
-    func liesWithoutEndAreNotFollowed(lie: Lie) async throws {
+    func endsIfRangesRemainWrong(lie: Lie) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard let range = request.range, request.method == "GET" else { return }
@@ -192,7 +192,7 @@ struct RangeLieEndToEndTests {
 
     /// Bytes of truncated bodies are kept.
     @Test(arguments: [OriginReply.Cut.fin, .rst])
-    func shortBodies(cut: OriginReply.Cut) async throws {
+    func keepsBytesOfTruncatedBodies(cut: OriginReply.Cut) async throws {
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET", request.number % 2 == 0 else { return }
             reply.cutAfter = reply.body.count / 3
@@ -206,7 +206,7 @@ struct RangeLieEndToEndTests {
 
     /// The bodies are longer than stated; chunked coding leaves their length open.
     @Test(arguments: When.allCases)
-    func longBodies(when: When) async throws {
+    func ignoresBytesBeyondRequestedRange(when: When) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard let range = request.range, request.method == "GET" else { return }
@@ -221,7 +221,7 @@ struct RangeLieEndToEndTests {
     }
 
     /// Only `Content-Range` states the end of a chunked 206.
-    @Test func chunkedRangesAreFine() async throws {
+    @Test func acceptsChunkedRanges() async throws {
         let trial = try WireTrial(size: Self.size) { _, reply in
             if reply.status == 206 { reply.framing = .chunked }
         }
@@ -230,7 +230,7 @@ struct RangeLieEndToEndTests {
         #expect(try outcome.notices("response_refused").isEmpty)
     }
 
-    @Test func chunkedRangesThatEndEarlyAreContinued() async throws {
+    @Test func resumesChunkedRangesThatEndEarly() async throws {
         let trial = try WireTrial(size: Self.size) { request, reply in
             guard reply.status == 206, case .content(let content, let range) = reply.body else {
                 return

@@ -17,7 +17,7 @@ struct RangelessResumeTests {
         return stage
     }
 
-    @Test func startsOverAtOnce() throws {
+    @Test func startsOverWithoutRetries() throws {
         let stage = try begun()
         let before = stage.origin.requests.count
         let outcome = try stage.run(["--json"])
@@ -30,7 +30,7 @@ struct RangelessResumeTests {
 
     /// A server that serves ranges in a later run resumes the part, and the manifest drops its
     /// record.
-    @Test func rangesContinueIt() throws {
+    @Test func resumesIfServerServesRangesAgain() throws {
         let stage = try begun()
         let kept = try #require(stage.recorded())
         let tally = Tally()
@@ -68,7 +68,7 @@ struct RangelessResumeTests {
     }
 
     /// A part that was downloaded in ranges survives temporary replies without ranges.
-    @Test func aPartOfRangesIsNotGivenUpSoSoon() throws {
+    @Test func keepsPartIfRangesFailTemporarily() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 1_000_000, connections: 1)
         #expect(stage.manifest()?.header.isOneStream == nil)

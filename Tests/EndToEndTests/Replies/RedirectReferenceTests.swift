@@ -32,7 +32,7 @@ struct RedirectReferenceTests {
     ]
 
     @Test(arguments: references)
-    func areFollowed(location: [UInt8], target: String) async throws {
+    func followsReferencesAsBrowsersDo(location: [UInt8], target: String) async throws {
         let trial = try WireTrial(size: 1000) { request, reply in
             if request.target == "/d/go" { reply = Self.redirect(location) }
         }
@@ -46,7 +46,7 @@ struct RedirectReferenceTests {
         }
     }
 
-    @Test func withAHostTheyAreFollowedToo() async throws {
+    @Test func followsReferencesWithHost() async throws {
         let trial = try WireTrial(size: 1000) { request, reply in
             let host = request.header("Host") ?? ""
             switch request.path {
@@ -62,7 +62,7 @@ struct RedirectReferenceTests {
     }
 
     /// A fragment alone refers to the same resource, which may have set a cookie.
-    @Test func aFragmentLeadsToTheSameResource() async throws {
+    @Test func fragmentRefersToSameResource() async throws {
         let visits = Tally()
         let trial = try WireTrial(size: 1000) { request, reply in
             if request.method == "HEAD", visits.add() == 1 {
@@ -80,7 +80,7 @@ struct RedirectReferenceTests {
         "htt p://h/x y:",
         "//%20/x", "http://a%20b/",
     ])
-    func aSpaceInAHostIsRefused(location: String) async throws {
+    func refusesHostWithSpace(location: String) async throws {
         let trial = try WireTrial(size: 1000) { request, reply in
             if request.target == "/d/go" { reply = Self.redirect(Array(location.utf8)) }
         }

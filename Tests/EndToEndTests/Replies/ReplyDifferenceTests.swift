@@ -15,7 +15,7 @@ struct ReplyDifferenceTests {
         "ranges": ReplyTable.ranges, "cuts": ReplyTable.cuts,
     ]
 
-    @Test func theTableIsLarge() {
+    @Test func tableHasManyRows() {
         #expect(Self.groups.values.map(\.count).reduce(0, +) == ReplyTable.all.count)
         #expect(ReplyTable.all.count >= 150)
         #expect(ReplyTable.all.count { $0.outcome == .download } >= 100)
@@ -23,7 +23,7 @@ struct ReplyDifferenceTests {
     }
 
     @Test(arguments: groups.keys.sorted())
-    func bothHaveTheSameOrTheTableSaysWhy(group: String) async throws {
+    func resultsMatchCurlOrTable(group: String) async throws {
         let rows = Self.groups[group] ?? []
         let origins = try rows.map { row in
             try FaultOrigin { request in

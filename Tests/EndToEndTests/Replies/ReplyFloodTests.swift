@@ -48,7 +48,7 @@ struct ReplyFloodTests {
     ]
 
     @Test(arguments: floods)
-    func endsInLittleMemory(flood: Flood) async throws {
+    func endsWithLimitedMemory(flood: Flood) async throws {
         let reply = flood.reply
         let trial = try WireTrial { _, _ in reply }
         let outcome = try await trial.run("--retries", "0")
@@ -59,7 +59,7 @@ struct ReplyFloodTests {
 
     /// One segment's reply is a flood; the others are correct.
     @Test(arguments: floods)
-    func segmentsSurviveAFlood(flood: Flood) async throws {
+    func completesIfOneReplyIsFlood(flood: Flood) async throws {
         let reply = flood.reply
         let tally = Tally()
         let trial = try WireTrial { request, right in
@@ -75,7 +75,7 @@ struct ReplyFloodTests {
         arguments: floods.filter {
             ["short lines", "fields that are read"].contains($0.testDescription)
         })
-    func saysThatTheHeaderIsTooLong(flood: Flood) async throws {
+    func reportsTooLongHeader(flood: Flood) async throws {
         let reply = flood.reply
         let trial = try WireTrial { _, _ in reply }
         let outcome = try await trial.run("--retries", "0")
@@ -85,7 +85,7 @@ struct ReplyFloodTests {
 
     /// A header section that never ends and arrives slowly counts as a stall.
     @Test(arguments: ["X: y\r\n", "HTTP/1.1 102 P\r\n\r\n"])
-    func headsThatDripAreSilence(unit: String) async throws {
+    func slowEndlessHeaderIsStall(unit: String) async throws {
         let beginning = unit.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n"
         let trial = try WireTrial { _, _ in
             .raw(beginning + String(repeating: unit, count: 2000)).with { $0.pace = 60 }

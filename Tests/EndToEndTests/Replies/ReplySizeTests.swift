@@ -12,7 +12,7 @@ struct ReplySizeTests {
 
     /// Impossible sizes are refused before space is reserved, for a file and for a pipe.
     @Test(arguments: absurd, [true, false])
-    func absurdSizesAreRefused(size: String, isPiped: Bool) async throws {
+    func refusesImpossibleSizes(size: String, isPiped: Bool) async throws {
         let trial = try WireTrial { _, reply in
             reply.status = 200
             reply.framing = .asIs
@@ -31,7 +31,7 @@ struct ReplySizeTests {
 
     /// An impossible total counts as unknown: segget downloads in one stream.
     @Test(arguments: absurd)
-    func absurdTotalsAreNotBelieved(size: String) async throws {
+    func ignoresImpossibleTotals(size: String) async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply = .text(405) }
             if let range = reply.header("Content-Range") {
@@ -44,7 +44,7 @@ struct ReplySizeTests {
     }
 
     /// A valid size that exceeds every disk fails because of missing space.
-    @Test func hugeSizesFindNoRoom() async throws {
+    @Test func reportsNoSpaceForHugeSize() async throws {
         let size = Int64(1) << 59
         let trial = try WireTrial { request, reply in
             if reply.status == 206 { reply.set("Content-Range", "bytes 0-4194303/\(size)") }
@@ -55,7 +55,7 @@ struct ReplySizeTests {
     }
 
     /// A file of more than 2^32 bytes, of which an earlier run downloaded the first 2^32.
-    @Test func offsetsBeyond32Bits() throws {
+    @Test func resumesBeyond32BitOffsets() throws {
         let end = Int64(1) << 32
         let stage = try Stage(size: end + 6_000_001, memory: end + (1 << 30))
         try stage.leaveWholePart(upTo: end)
@@ -71,7 +71,7 @@ struct ReplySizeTests {
     }
 
     /// Several `ETag` fields are not sent in conditions, but compared.
-    @Test func severalTagsProveNothing() async throws {
+    @Test func severalETagsAreNotSentInConditions() async throws {
         let trial = try WireTrial(etag: "\"a\"") { _, reply in
             reply.headers.append(HeaderField("ETag", "\"b\""))
         }
@@ -82,7 +82,7 @@ struct ReplySizeTests {
     }
 
     /// Repeated fields with the same value count as one.
-    @Test func identicalFieldsAreOne() async throws {
+    @Test func repeatedIdenticalFieldsCountAsOne() async throws {
         let trial = try WireTrial { _, reply in
             reply.headers += reply.headers
             if [200, 206].contains(reply.status) {

@@ -21,7 +21,7 @@ struct SingleRequestPlacesTests {
     /// The list has more files than are downloaded at a time: segget sends no request before it can
     /// save the reply.
     @Test(arguments: [Int64(1000), 3_000_000])
-    func eachFileOfAListIsAskedForOnce(size: Int64) throws {
+    func requestsEachListedFileOnce(size: Int64) throws {
         let stage = try BatchStage(size: size)
         Self.serveOnce(stage)
         let list = stage.urls(12).map { "\($0)\n single-request=true\n auto-rename=true\n" }
@@ -33,7 +33,7 @@ struct SingleRequestPlacesTests {
         }
     }
 
-    @Test func theOptionHoldsForAllFilesOfAList() throws {
+    @Test func optionAppliesToAllListedFiles() throws {
         let stage = try BatchStage(size: 3_000_000)
         Self.serveOnce(stage)
         let outcome = try stage.run(
@@ -42,7 +42,7 @@ struct SingleRequestPlacesTests {
         #expect(stage.origin.requests.asked == Array(repeating: "GET", count: 3))
     }
 
-    @Test func aTaskOfAQueueAsksOnce() throws {
+    @Test func queueTaskSendsSingleRequests() throws {
         let stage = try QueueStage()
         Self.serveOnce(stage.files, cut: 1_000_000, times: 2)
         let id = try stage.add("/1/a.iso", "--single-request")
@@ -54,7 +54,7 @@ struct SingleRequestPlacesTests {
     }
 
     /// The API has `single_request`; clients of aria2's RPC set the options below.
-    @Test(arguments: ["api", "rpc"]) func aTaskOfAClientAsksOnce(client: String) throws {
+    @Test(arguments: ["api", "rpc"]) func clientsTaskSendsOneRequest(client: String) throws {
         let stage = try DoorStage(size: 3_000_000)
         Self.serveOnce(stage.queue.files)
         let door = try stage.open()
@@ -77,7 +77,7 @@ struct SingleRequestPlacesTests {
 
     /// The replacement for aria2c sends one request with `--use-head=false` and one connection.
     @Test(arguments: ["-s1 -x1", "-s1"])
-    func aria2AsksOnce(connections: String) throws {
+    func aria2ReplacementSendsOneRequest(connections: String) throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let used = Guarded(0)
         pair.bend { _, reply in

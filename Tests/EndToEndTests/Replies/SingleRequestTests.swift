@@ -8,7 +8,7 @@ struct SingleRequestTests {
     private static let single = ["--single-request"]
 
     @Test(arguments: [(Int64(0), false), (1000, true), (3_000_000, false), (3_000_000, true)])
-    func oneRequestBringsTheFile(size: Int64, head: Bool) throws {
+    func downloadsWithOneRequest(size: Int64, head: Bool) throws {
         let stage = try Stage(size: size)
         stage.serve(times: 1, head: head)
         let outcome = try stage.run(Self.single + ["-x", "8"])
@@ -20,7 +20,7 @@ struct SingleRequestTests {
 
     /// Without the option, the link stops working; the message names the cause and the option.
     @Test(arguments: [false, true])
-    func aLinkThatCountsDownloadsIsNamed(head: Bool) throws {
+    func messageNamesOptionIfLinkLimitsRequests(head: Bool) throws {
         let stage = try Stage(size: 8_000_000)
         stage.serve(times: 2, head: head)
         let outcome = try stage.run(["-x", "4"])
@@ -31,7 +31,7 @@ struct SingleRequestTests {
 
     /// A file that never existed does not produce that message.
     @Test(arguments: [[], single])
-    func aFileThatIsNotThereIsNoUsedLink(arguments: [String]) throws {
+    func missingFileIsNotReportedAsUsedLink(arguments: [String]) throws {
         let stage = try Stage(size: 1000)
         stage.serve(times: 0)
         let outcome = try stage.run(arguments)
@@ -40,7 +40,8 @@ struct SingleRequestTests {
             !outcome.errorOutput.contains("allows only a few requests"), "\(outcome.errorOutput)")
     }
 
-    @Test(arguments: ["\"v1\"", nil]) func aBreakCostsOneMoreRequest(etag: String?) throws {
+    @Test(arguments: ["\"v1\"", nil]) func resumesBrokenDownloadWithOneRequest(etag: String?) throws
+    {
         let stage = try Stage(size: 3_000_000)
         stage.change { offer in
             offer.etag = etag
@@ -57,7 +58,7 @@ struct SingleRequestTests {
     }
 
     /// After a redirect to another server, the retry starts at the link again.
-    @Test func aBreakBehindARedirectCostsOneMoreRequest() throws {
+    @Test func resumesAfterRedirectWithOneRequestEach() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 2, cut: 1_000_000)
         let target = stage.origin.url("/file")
@@ -72,7 +73,7 @@ struct SingleRequestTests {
     }
 
     /// If the link no longer works, the part remains, and a new link resumes it.
-    @Test func aPartIsKeptForAFreshLink() throws {
+    @Test func keepsPartForNewLink() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1, cut: 1_000_000)
         let first = try stage.run(Self.single, path: "/1/file?key=1")
@@ -93,7 +94,7 @@ struct SingleRequestTests {
     ///
     /// One connection leaves one gap, whether or not `-o` names the file.
     @Test(arguments: [(1, ["-o", "file"]), (1, []), (4, [])])
-    func aLaterRunAsksForWhatIsMissing(connections: Int, name: [String]) throws {
+    func laterRunRequestsMissingRangesOnly(connections: Int, name: [String]) throws {
         let stage = try Stage(size: 8_000_000)
         let kept = try stage.leavePart(each: 500_000, connections: connections)
         stage.serve(times: connections)
@@ -110,7 +111,7 @@ struct SingleRequestTests {
 
     /// If the part cannot be resumed, the reply to its request already contains the whole file.
     @Test(arguments: ["another version", "no ranges"])
-    func aWholeReplyToTheRestIsTaken(why: String) throws {
+    func usesWholeFileInReplyToRange(why: String) throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 2, cut: 1_000_000) { [unowned stage] request, reply in
             guard request.range != nil else {
@@ -134,7 +135,7 @@ struct SingleRequestTests {
     }
 
     /// Without a validator the version is unknown, so the whole file is requested.
-    @Test func withoutAValidatorTheFileIsAskedForWhole() throws {
+    @Test func requestsWholeFileWithoutValidator() throws {
         let stage = try Stage(size: 3_000_000)
         stage.change { $0.etag = nil }
         stage.serve(times: 2, cut: 1_000_000)
@@ -144,7 +145,7 @@ struct SingleRequestTests {
         #expect(stage.origin.requests.asked == ["GET", "GET"])
     }
 
-    @Test func withoutASizeOneRequestBringsTheFile() throws {
+    @Test func downloadsUnknownSizeWithOneRequest() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1) { _, reply in reply.framing = .chunked }
         let outcome = try stage.run(Self.single)
@@ -154,7 +155,7 @@ struct SingleRequestTests {
     }
 
     /// A slow download does not request the file again at the end.
-    @Test func nothingIsAskedAtTheEnd() throws {
+    @Test func sendsNoRequestAtEnd() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1) { _, reply in reply.pace = 1_500_000 }
         let outcome = try stage.run(Self.single)
@@ -163,7 +164,7 @@ struct SingleRequestTests {
     }
 
     /// The only reply names the file.
-    @Test func theServerNamesTheFile() throws {
+    @Test func usesFilenameFromOnlyReply() throws {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 1) { _, reply in
             reply.set("Content-Disposition", "attachment; filename=\"name.iso\"")
@@ -174,7 +175,7 @@ struct SingleRequestTests {
     }
 
     /// A later run finds the part although the reply to its request does not repeat the name.
-    @Test func theNameIsThatOfThePart() throws {
+    @Test func laterRunFindsPartByEarlierName() throws {
         let stage = try Stage(size: 3_000_000)
         let bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { request, reply in
             guard request.range == nil else { return }
@@ -192,7 +193,7 @@ struct SingleRequestTests {
         #expect(Array(stage.origin.requests.dropFirst(count)).asked == ["GET bytes=1000000-"])
     }
 
-    @Test(arguments: [Int64?.none, 1_000_000]) func aPipeGetsTheFile(cut: Int64?) throws {
+    @Test(arguments: [Int64?.none, 1_000_000]) func downloadsIntoPipe(cut: Int64?) throws {
         let stage = try Stage(size: 8_000_000)
         stage.serve(times: cut == nil ? 1 : 2, cut: cut)
         let outcome = try stage.run(Self.single + ["-o", "-", "--window", "1M"])
@@ -203,7 +204,7 @@ struct SingleRequestTests {
     }
 
     @Test(arguments: [["--mirror", "http://127.0.0.1:9/file"], ["--dry-run"]])
-    func whatWouldAskMoreIsRefused(option: [String]) throws {
+    func refusesOptionsThatNeedMoreRequests(option: [String]) throws {
         let stage = try Stage(size: 1000)
         let outcome = try stage.run(Self.single + option)
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
@@ -214,7 +215,7 @@ struct SingleRequestTests {
 
     /// `-x 1` requests the whole file in one request, for a file and for a pipe.
     @Test(arguments: [[], ["-o", "-", "--window", "1M"]])
-    func oneConnectionAsksForAllInOneRequest(arguments: [String]) throws {
+    func oneConnectionSendsOneRequest(arguments: [String]) throws {
         let stage = try Stage(size: 16_000_000)
         let outcome = try stage.run(["-x", "1"] + arguments)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

@@ -26,7 +26,7 @@ struct UnquotedTagTests {
         }
     }
 
-    @Test func theDateProvesTheFile() throws {
+    @Test func lastModifiedIdentifiesVersion() throws {
         let stage = try stage(lastModified: Self.monday)
         let kept = try stage.leavePart(each: 300_000)
         let before = stage.origin.requests.count
@@ -39,7 +39,7 @@ struct UnquotedTagTests {
         #expect(Set(conditions(stage)) == [Self.monday])
     }
 
-    @Test func aloneItProvesNothing() throws {
+    @Test func unquotedTagAloneIdentifiesNoVersion() throws {
         let stage = try stage(lastModified: nil)
         try stage.leavePart(each: 300_000)
         let outcome = try stage.run()
@@ -50,7 +50,8 @@ struct UnquotedTagTests {
     }
 
     /// The file changes, but its date remains.
-    @Test(arguments: [true, false]) func anotherOneIsAnotherVersion(isMidway: Bool) throws {
+    @Test(arguments: [true, false]) func differentUnquotedTagMeansNewVersion(isMidway: Bool) throws
+    {
         let stage = try stage(lastModified: Self.monday)
         if isMidway {
             let count = Tally()
@@ -77,7 +78,7 @@ struct UnquotedTagTests {
             try Content(size: Self.size, seed: 2).firstDifference(at: stage.path("file")) == nil)
     }
 
-    @Test func timestampingDoesNotSendIt() throws {
+    @Test func timestampingDoesNotSendUnquotedTag() throws {
         let stage = try stage(lastModified: Self.monday)
         #expect(try stage.run(["--keep-manifest"]).end == .exit(0))
         let outcome = try stage.run(["-N", "-o", "file"])

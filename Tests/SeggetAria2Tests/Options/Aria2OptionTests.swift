@@ -37,7 +37,7 @@ struct Aria2OptionTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func everyOptionOfAria2IsKnownAsAria2HasIt() throws {
+    func tableHasEveryAria2Option() throws {
         let printed = try printed()
         #expect(printed.count >= 190, "help has only \(printed.count) options")
         for option in printed {
@@ -85,7 +85,7 @@ struct Aria2OptionTests {
     ]
 
     @Test(.timeLimit(.minutes(1)), arguments: values)
-    func whatAnOptionTakesIsWhatAria2Takes(name: String, value: String) throws {
+    func acceptsSameValuesAsAria2(name: String, value: String) throws {
         let option = try #require(Aria2Option.named(name))
         let theirs = try run(["--\(name)=\(value)"])
         do throws(Aria2Option.BadValue) {
@@ -105,7 +105,7 @@ struct Aria2OptionTests {
         ("all-proxy", "https://h:1", "http://h:1/"), ("dir", "${HOME}/x", "/home/me/x"),
         ("dir", "~/x", "~/x"), ("header", "A: b ", "A: b "),
     ])
-    func valuesAreKeptAsAria2KeepsThem(name: String, value: String, kept: String) throws {
+    func normalizesValuesLikeAria2(name: String, value: String, kept: String) throws {
         let option = try #require(Aria2Option.named(name))
         #expect(try option.value(of: value, home: "/home/me") == kept)
     }

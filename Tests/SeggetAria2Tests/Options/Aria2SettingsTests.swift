@@ -61,7 +61,7 @@ struct Aria2SettingsTests {
         #expect(settings.uris == ["u"])
     }
 
-    @Test func withoutOptionsItIsAsAria2BeginsWith() throws {
+    @Test func defaultsMatchAria2() throws {
         let settings = try read("u")
         #expect(settings.console == Aria2Console())
         #expect(settings.jobs == nil && settings.inputFile == nil && settings.saveSession == nil)
@@ -123,7 +123,7 @@ struct Aria2SettingsTests {
             (["--conf-path="], [:], "old"), (["--no-conf=false"], [:], "old"),
             ([], ["XDG_CONFIG_HOME": "/x"], "old"),
         ] as [([String], [String: String], String?)])
-    func theFileIsFoundAsAria2FindsIt(
+    func findsConfigurationFileLikeAria2(
         words: [String], environment: [String: String], out: String?
     ) throws {
         let files = [Self.old: "out=old", Self.new: "out=new", "/c": "out=other"]

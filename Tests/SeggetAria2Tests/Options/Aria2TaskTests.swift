@@ -176,7 +176,7 @@ struct Aria2TaskTests {
         #expect(task.batchItem(home: "", exists: { _ in false }).options.connections == count)
     }
 
-    @Test func optionsReachTheDownload() throws {
+    @Test func optionsSetDownloadOptions() throws {
         let sum = String(repeating: "0", count: 64)
         let item = try item(
             "http://h/f", "http://m/f", "-k2M", "-c", "--allow-overwrite", "--conditional-get",
@@ -292,7 +292,7 @@ struct Aria2TaskTests {
 
     /// The session that aria2c 1.36 wrote for the same command line and list, except the second
     /// GID.
-    @Test func theSessionIsWrittenAsAria2WritesIt() throws {
+    @Test func sessionFormatMatchesAria2() throws {
         let list =
             "http://h/a\thttp://m/a\t\n header=A: b\n  out=x\n header=C: d\n"
             + " gid=00000000000000ab\n pause=true\n load-cookies=zz\n dir=\n all-proxy=\n"

@@ -14,7 +14,7 @@ struct Aria2TemplateTests {
             ("[ab-ad]", ["ab", "ac", "ad"]), ("a}b]c", ["a}b]c"]),
             ("ä{é,e\u{301}}", ["äé", "äe\u{301}"]),
         ] as [(String, [String])])
-    func setsAndRangesStandForWhatTheyDoInAria2(text: String, expanded: [String]) throws {
+    func expandsSetsAndRangesLikeAria2(text: String, expanded: [String]) throws {
         #expect(try Aria2Template.expanded(text) == expanded)
     }
 
@@ -29,7 +29,7 @@ struct Aria2TemplateTests {
         ("[-2]", "Invalid loop range."),
         ("[0-9999][0-9999]", "Loop range overflow."),
     ])
-    func whatIsWrongIsToldInAria2sWords(text: String, problem: String) throws {
+    func errorMessagesMatchAria2(text: String, problem: String) throws {
         let error = try #require(throws: Aria2Template.Problem.self) {
             try Aria2Template.expanded(text)
         }

@@ -25,7 +25,7 @@ struct BenchPlanTests {
     }
 
     @Test(arguments: [(1, 1), (3, 2), (6, 7), (4, 25)])
-    func sharesStayWithinTheBounds(count: Int, rounds: Int) {
+    func sharesStayWithinLimits(count: Int, rounds: Int) {
         let plan = plan(count, rounds: rounds)
         #expect(plan.secondsEach * Double(plan.count) <= plan.maxTime * 1.000001)
         #expect(plan.bytesEach * Int64(plan.count) <= plan.maxBytes)
@@ -51,7 +51,7 @@ struct BenchPlanTests {
             ("", nil), ("0", nil), ("65", nil), ("1,", nil), ("Auto", nil), ("-1", nil),
             ("1 ,2", nil), ("+1x", nil),
         ] as [(String, [BenchSubject.Connections]?)])
-    func listsOfConnections(text: String, list: [BenchSubject.Connections]?) {
+    func readsListsOfConnections(text: String, list: [BenchSubject.Connections]?) {
         #expect(BenchSubject.Connections.list(text) == list)
     }
 
@@ -117,7 +117,7 @@ struct BenchPlanTests {
             (["http://h/a b", "--against", "curl"], "%XX"),
             (["http://h/a\"\n-o secret", "--against", "curl"], "%XX"),
         ] as [([String], String)])
-    func wrongUsageIsRefusedByName(arguments: [String], problem: String) {
+    func usageErrorNamesProblem(arguments: [String], problem: String) {
         let error = #expect(throws: (any Error).self) {
             try Segget.parseAsRoot(["bench"] + arguments)
         }

@@ -36,20 +36,20 @@ struct BenchRenderingTests {
             (4, (2, 6), true, "████╌╌╌ "), (4, (2, 6), false, "####--- "),
             (9, nil, true, "████████"),
         ] as [(Double, (Double, Double)?, Bool, String)])
-    func bars(value: Double, spread: (Double, Double)?, unicode: Bool, bar: String) {
+    func drawsBars(value: Double, spread: (Double, Double)?, unicode: Bool, bar: String) {
         #expect(
             BenchText.bar(
                 value, low: spread?.0, high: spread?.1, of: 8, columns: 8, unicode: unicode) == bar)
     }
 
-    @Test func sparks() {
+    @Test func drawsSparklines() {
         let values: [Double?] = [0, 1, 4, 7.9, 8, 100, nil]
         #expect(BenchText.spark(values, of: 8, unicode: true) == "▁▂▅███ ")
         #expect(BenchText.spark(values, of: 8, unicode: false) == "_.=### ")
         #expect(BenchText.spark([0, nil], of: 0, unicode: true) == "▁ ")
     }
 
-    @Test func valuesSeparatedByCommas() throws {
+    @Test func writesCSV() throws {
         let measurements = [
             BenchSummaryTests.steady(BenchSummaryTests.one, rate: 10),
             BenchSummaryTests.measurement(

@@ -71,7 +71,7 @@ struct BenchSummaryTests {
         #expect(measurement.isGood && measurement.isShort)
     }
 
-    @Test func ratesOverTimeSumUpToTheFile() {
+    @Test func ratesAddUpToFileSize() {
         let measurement = Self.steady(
             BenchSubject(client: .segget, connections: .auto), rate: 10, seconds: 5)
         let interval = measurement.length / 50
@@ -85,7 +85,7 @@ struct BenchSummaryTests {
         arguments: [
             ([], nil), ([3], 3), ([3, 1], 2), ([5, 1, 3], 3), ([1, 1, 1, 9], 1),
         ] as [([Double], Double?)])
-    func medians(values: [Double], median: Double?) {
+    func computesMedians(values: [Double], median: Double?) {
         #expect(BenchSummary.median(values) == median)
     }
 

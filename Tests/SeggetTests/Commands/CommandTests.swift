@@ -44,7 +44,7 @@ struct CommandTests {
         }
     }
 
-    @Test func everyAccessOptionReachesTheLibrary() throws {
+    @Test func everyAccessOptionSetsDownloadOptions() throws {
         let pin = "sha256//" + String(repeating: "A", count: 43) + "="
         let command = try get(
             [
@@ -79,7 +79,7 @@ struct CommandTests {
         #expect(try get(["http://h/f", "-4"]).access.read().addressFamily == .ipv4)
     }
 
-    @Test func fileOptionsReachTheLibrary() throws {
+    @Test func fileOptionsSetDownloadOptions() throws {
         let plain = try get(["http://h/f"]).options.files
         #expect(plain.allocation == .auto && plain.remoteTime)
         #expect(plain.attributes == .proof && !plain.keepManifest && !plain.timestamping)
@@ -144,7 +144,7 @@ struct CommandTests {
             (["repair", "f", "http://h", "-x", "0"], "1 to 64"),
             (["-j", "2"], "Missing expected"), (["http://h", ""], "empty URL"),
         ] as [([String], String)])
-    func wrongUsageIsRefusedByName(arguments: [String], problem: String) {
+    func usageErrorNamesProblem(arguments: [String], problem: String) {
         let error = #expect(throws: (any Error).self) { try Segget.parseAsRoot(arguments) }
         guard let error else { return }
         let message = Segget.fullMessage(for: error)

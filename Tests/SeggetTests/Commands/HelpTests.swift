@@ -87,7 +87,7 @@ struct HelpTests {
     }
 
     @Test(arguments: [["--help"], ["-h"], ["help"]])
-    func alone(arguments: [String]) {
+    func helpAloneShowsOverview(arguments: [String]) {
         let text = HelpText.overview(.segget)
         #expect(HelpText.topic(in: arguments, of: .segget) == .text(text))
     }
@@ -100,7 +100,7 @@ struct HelpTests {
         #expect(HelpText.topic(in: arguments, of: .segget) == nil)
     }
 
-    @Test func topicsAreFound() throws {
+    @Test func findsTopics() throws {
         for arguments in [["help", "network"], ["help", "Network"], ["help", "get", "network"]] {
             guard case .text(let text)? = HelpText.topic(in: arguments, of: .segget) else {
                 Issue.record("\(arguments)")
@@ -135,7 +135,7 @@ struct HelpTests {
         ("", "", 0), ("a", "", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("same", "same", 0),
         ("abc", "acb", 2),
     ])
-    func distances(first: String, second: String, distance: Int) {
+    func computesEditDistances(first: String, second: String, distance: Int) {
         #expect(CommandTree.distance(first, second) == distance)
         #expect(CommandTree.distance(second, first) == distance)
     }

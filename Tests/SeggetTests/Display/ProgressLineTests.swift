@@ -59,7 +59,7 @@ struct ProgressLineTests {
         #expect(wide.hasPrefix("file.iso") && wide.contains("8 conn  max 10.0 MiB/s  ["), "\(wide)")
     }
 
-    @Test func asciiTerminalsGetAsciiMaps() {
+    @Test func drawsASCIIMapWithoutUnicode() {
         let map: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 8]
         #expect(ProgressMap.draw(map, columns: 9, unicode: false) == " ..::++*#")
         #expect(ProgressMap.draw(map, columns: 9, unicode: true) == " ▁▂▃▄▅▆▇█")
@@ -76,12 +76,12 @@ struct ProgressLineTests {
         #expect(text == " 50%       0 B/s   512 MiB of 1.00 GiB  ETA      -   8 conn")
     }
 
-    @Test func laterPhasesAreNamed() {
+    @Test func namesVerifyingPhase() {
         let text = line(Examples.progress(done: 1 << 30, phase: .verifying), width: 60)
         #expect(text.hasPrefix("file.iso  100%   verifying  1.00 GiB of 1.00 GiB"))
     }
 
-    @Test func plainLinesHaveTheSameFacts() {
+    @Test func plainLineHasSameParts() {
         let plain = ProgressLine(
             progress: Examples.progress(), name: Examples.hostile, unicode: true
         ).plain

@@ -41,7 +41,7 @@ struct LimitCommandOptionsTests {
             ["--min-rate-time", "0"], ["--min-rate-time", "inf"],
             ["--min-rate", "2M", "--limit-rate", "1M"],
         ])
-    func wrongUsageIsRefused(arguments: [String]) {
+    func refusesInvalidLimits(arguments: [String]) {
         #expect(throws: (any Error).self) { try get(arguments) }
     }
 
