@@ -11,7 +11,7 @@ enum TextTargets {
     /// `-i FILE`.
     static func inputFile(_ bytes: [UInt8]) {
         let file: InputFile
-        do throws(InputFile.Problem) {
+        do throws(InputFile.LineError) {
             file = try InputFile(reading: bytes, ignoring: Aria2Option.ignoredInLists)
         } catch {
             let text = Gzip.isCompressed(bytes) ? (try? Gzip.text(of: bytes)) ?? [] : bytes
@@ -62,7 +62,7 @@ enum TextTargets {
             }.joined()
             written += "\\\(tag(entry.digest.algorithm)) (\(name)) = \(entry.digest.hex)\n"
             // It says of this name the digest, or that others contradict it.
-            do throws(ChecksumFile.Problem) {
+            do throws(ChecksumFile.LookupError) {
                 let found = try file.digest(of: entry.name)
                 expect(file.entries.contains { $0.digest == found }, "an invented digest")
             } catch {
@@ -81,7 +81,7 @@ enum TextTargets {
     static func configuration(_ bytes: [UInt8]) {
         let text = text(bytes)
         let read: [ConfigurationFile.Line]
-        do throws(ConfigurationFile.Problem) {
+        do throws(ConfigurationFile.LineError) {
             read = try ConfigurationFile.lines(of: text, home: "/home/me")
         } catch {
             let rows = text.count { $0.isNewline } + 1

@@ -1,7 +1,7 @@
 /// Splits a command line by the quoting rules of POSIX shells, without expansion.
 package enum CommandWords {
     /// The reason why a text is not a command.
-    package enum Problem: Error {
+    package enum SyntaxError: Error {
         case openQuote(Character)
         case empty
 
@@ -18,7 +18,7 @@ package enum CommandWords {
     ///
     /// All characters in single quotes are literal. In double quotes, a backslash escapes `"` and
     /// `\`. Outside quotes, it escapes any character.
-    package static func split(_ text: String) throws(Problem) -> [String] {
+    package static func split(_ text: String) throws(SyntaxError) -> [String] {
         var words: [String] = []
         var word: String.UnicodeScalarView?
         // Splits by scalars, because a combining mark after a quote would form one `Character`
@@ -44,7 +44,7 @@ package enum CommandWords {
 
     private static func quoted(
         _ rest: inout Substring.UnicodeScalarView, by quote: Unicode.Scalar
-    ) throws(Problem) -> String.UnicodeScalarView {
+    ) throws(SyntaxError) -> String.UnicodeScalarView {
         var text = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
             if scalar == quote { return text }

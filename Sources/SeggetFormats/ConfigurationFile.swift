@@ -13,7 +13,7 @@ package struct ConfigurationFile {
     }
 
     /// A syntax error in a line.
-    package struct Problem: Error, Equatable {
+    package struct LineError: Error, Equatable {
         /// Number of the line, from 1.
         package var number: Int
         /// The message.
@@ -40,8 +40,8 @@ package struct ConfigurationFile {
     /// keeps its spaces and `#`; `\"` and `\\` in it mean `"` and `\`. In a value without quotes,
     /// a leading `~/` becomes the home folder.
     ///
-    /// - Throws: `Problem`, for the first line with an error.
-    package static func lines(of text: String, home: String?) throws(Problem) -> [Line] {
+    /// - Throws: `LineError`, for the first line with an error.
+    package static func lines(of text: String, home: String?) throws(LineError) -> [Line] {
         var result: [Line] = []
         let text = text.hasPrefix("\u{feff}") ? text.dropFirst() : text[...]
         let rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -58,7 +58,7 @@ package struct ConfigurationFile {
             else {
                 let hint =
                     line.name.hasPrefix("--") ? "write names without dashes" : "give `name = value`"
-                throw Problem(number: number, text: "this is not an option: \(hint)")
+                throw LineError(number: number, text: "this is not an option: \(hint)")
             }
             let rest = row[bare.endIndex...]
             if rest.first == "=" {
@@ -73,7 +73,7 @@ package struct ConfigurationFile {
 
     private static func value(
         _ text: Scalars, _ number: Int, _ home: String?
-    ) throws(Problem) -> String {
+    ) throws(LineError) -> String {
         guard text.first == "\"" else {
             var end = text.endIndex
             for index in text.indices where text[index] == "#" {
@@ -90,18 +90,18 @@ package struct ConfigurationFile {
         var rest = text.dropFirst()
         while let character = rest.popFirst(), character != "\"" || !isEnd(rest) {
             guard character != "\"" else {
-                throw Problem(number: number, text: "there is text after the closing quote")
+                throw LineError(number: number, text: "there is text after the closing quote")
             }
             guard character == "\\", let next = rest.first, next == "\"" || next == "\\" else {
                 value.append(character)
-                if rest.isEmpty { throw Problem(number: number, text: "a quote is not closed") }
+                if rest.isEmpty { throw LineError(number: number, text: "a quote is not closed") }
                 continue
             }
             value.append(next)
             rest.removeFirst()
-            if rest.isEmpty { throw Problem(number: number, text: "a quote is not closed") }
+            if rest.isEmpty { throw LineError(number: number, text: "a quote is not closed") }
         }
-        if text.count == 1 { throw Problem(number: number, text: "a quote is not closed") }
+        if text.count == 1 { throw LineError(number: number, text: "a quote is not closed") }
         return String(value)
     }
 

@@ -38,14 +38,14 @@ public struct InputFile: Sendable {
 
         /// Creates an option after checking its name and value.
         ///
-        /// - Throws: `Problem.Kind`, if the option is unknown or does not take the value.
-        public init(name: String, value: String) throws(Problem.Kind) {
+        /// - Throws: `LineError.Kind`, if the option is unknown or does not take the value.
+        public init(name: String, value: String) throws(LineError.Kind) {
             try self.init(name: name, value: value, ignoring: [:])
         }
 
         init(
             name: String, value: String, ignoring ignored: [String: IgnoredOption]
-        ) throws(Problem.Kind) {
+        ) throws(LineError.Kind) {
             self.name = name
             self.value = value
             guard let option = InputOption.table[name] else {
@@ -77,7 +77,7 @@ public struct InputFile: Sendable {
     /// An error in a list.
     ///
     /// The error contains no values, because they may be secrets.
-    public struct Problem: Error, Sendable, Hashable {
+    public struct LineError: Error, Sendable, Hashable {
         /// The kind of error.
         #if hasAttribute(nonexhaustive)
             @nonexhaustive
@@ -116,8 +116,8 @@ public struct InputFile: Sendable {
     /// Parses a list.
     ///
     /// - Parameter bytes: The whole text.
-    /// - Throws: `Problem`, for the first error.
-    public init(reading bytes: some Sequence<UInt8>) throws(Problem) {
+    /// - Throws: `LineError`, for the first error.
+    public init(reading bytes: some Sequence<UInt8>) throws(LineError) {
         try self.init(reading: bytes, ignoring: [:])
     }
 
@@ -126,17 +126,17 @@ public struct InputFile: Sendable {
     /// - Parameters:
     ///   - bytes: The whole text.
     ///   - ignored: The options without effect, by name; their values are checked.
-    /// - Throws: `Problem`, for the first error.
+    /// - Throws: `LineError`, for the first error.
     package init(
         reading bytes: some Sequence<UInt8>, ignoring ignored: [String: IgnoredOption]
-    ) throws(Problem) {
+    ) throws(LineError) {
         self.ignored = ignored
         var bytes = Array(bytes)
         if Gzip.isCompressed(bytes) {
             do throws(Gzip.Damaged) {
                 bytes = try Gzip.text(of: bytes)
             } catch {
-                throw Problem(line: 1, kind: .damagedCompression)
+                throw LineError(line: 1, kind: .damagedCompression)
             }
         }
         // Splits by bytes, because CR LF would be one `Character`.
@@ -148,16 +148,16 @@ public struct InputFile: Sendable {
             if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
             if index == 0, bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw Problem(line: number, kind: .notUTF8)
+                throw LineError(line: number, kind: .notUTF8)
             }
             guard bytes.allSatisfy({ ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }) else {
-                throw Problem(line: number, kind: .controlCharacter)
+                throw LineError(line: number, kind: .controlCharacter)
             }
             try take(text, line: number)
         }
     }
 
-    private mutating func take(_ text: String, line: Int) throws(Problem) {
+    private mutating func take(_ text: String, line: Int) throws(LineError) {
         // Parses by scalars, because a combining mark after a space or equals sign would form one
         // `Character` with it.
         let isOption = text.unicodeScalars.first.map(Self.isBlank) ?? false
@@ -169,20 +169,20 @@ public struct InputFile: Sendable {
             return
         }
         guard let equals = content.firstIndex(of: "=") else {
-            throw Problem(line: line, kind: .notAnOption)
+            throw LineError(line: line, kind: .notAnOption)
         }
         let name = String(Self.trimmed(content[..<equals]))
         // Other text may be a URL with a password, so the error does not repeat it.
         guard !name.isEmpty, name.utf8.allSatisfy(Self.isNameByte) else {
-            throw Problem(line: line, kind: .notAnOption)
+            throw LineError(line: line, kind: .notAnOption)
         }
-        guard !items.isEmpty else { throw Problem(line: line, kind: .optionWithoutURL) }
+        guard !items.isEmpty else { throw LineError(line: line, kind: .optionWithoutURL) }
         let value = String(Self.trimmed(content[content.index(after: equals)...]))
-        do throws(Problem.Kind) {
+        do throws(LineError.Kind) {
             items[items.count - 1].settings.append(
                 try Setting(name: name, value: value, ignoring: ignored))
         } catch {
-            throw Problem(line: line, kind: error)
+            throw LineError(line: line, kind: error)
         }
     }
 

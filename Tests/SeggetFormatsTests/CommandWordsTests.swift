@@ -24,6 +24,6 @@ struct CommandWordsTests {
 
     @Test(arguments: ["", "  ", "''", "'' a", "\"\"", "a 'b", "a \"b", "a \"b\\\"", "'"])
     func refusesUnbalancedQuotes(text: String) {
-        #expect(throws: CommandWords.Problem.self) { try CommandWords.split(text) }
+        #expect(throws: CommandWords.SyntaxError.self) { try CommandWords.split(text) }
     }
 }

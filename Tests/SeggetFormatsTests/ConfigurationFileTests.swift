@@ -46,7 +46,7 @@ struct ConfigurationFileTests {
         ("output = \"a\\\\\" \"b\"", 1, "after the closing quote"),
     ])
     func errorsHaveTheLine(text: String, number: Int, problem: String) {
-        let error = #expect(throws: ConfigurationFile.Problem.self) {
+        let error = #expect(throws: ConfigurationFile.LineError.self) {
             try ConfigurationFile.lines(of: text, home: nil)
         }
         #expect(error?.number == number)

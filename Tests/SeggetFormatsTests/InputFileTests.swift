@@ -126,7 +126,7 @@ struct InputFileTests {
     @Test func compressedListIsTheSameList() throws {
         let file = try InputFile(reading: GzipExamples.one + GzipExamples.two)
         #expect(file.items.map(\.urls) == [["http://a/f"], ["http://a/g"]])
-        let problem = try #require(throws: InputFile.Problem.self) {
+        let problem = try #require(throws: InputFile.LineError.self) {
             try InputFile(reading: GzipExamples.one.dropLast())
         }
         #expect(problem.kind == .damagedCompression)
@@ -179,9 +179,9 @@ struct InputFileTests {
             ("http://h/a\u{0}b", 1, .controlCharacter),
             ("x\nhttp://h/\u{1b}[2J", 2, .controlCharacter),
             ("http://h/a\rhttp://h/b", 1, .controlCharacter),
-        ] as [(String, Int, InputFile.Problem.Kind)])
-    func errorsHaveTheirLine(text: String, line: Int, kind: InputFile.Problem.Kind) throws {
-        let problem = try #require(throws: InputFile.Problem.self) { try items(text) }
+        ] as [(String, Int, InputFile.LineError.Kind)])
+    func errorsHaveTheirLine(text: String, line: Int, kind: InputFile.LineError.Kind) throws {
+        let problem = try #require(throws: InputFile.LineError.self) { try items(text) }
         #expect(problem.line == line)
         guard case .badValue(let name, _) = kind else {
             #expect(problem.kind == kind)
@@ -199,10 +199,10 @@ struct InputFileTests {
     ])
     func invalidUTF8IsRefused(bytes: [UInt8]) throws {
         let text = Array("http://h/a\n\nhttp://h/".utf8) + bytes + Array("\n".utf8)
-        let problem = try #require(throws: InputFile.Problem.self) {
+        let problem = try #require(throws: InputFile.LineError.self) {
             try InputFile(reading: text)
         }
-        #expect(problem == InputFile.Problem(line: 3, kind: .notUTF8))
+        #expect(problem == InputFile.LineError(line: 3, kind: .notUTF8))
     }
 
     /// Random bytes are read or refused.

@@ -18,7 +18,7 @@ extension Assembly {
         _ name: String, folder path: String, urls: [String]
     ) throws(AssemblyError) -> Bool {
         let (folder, names) = (try Folder(path), PartNames(name))
-        let manifest: Result<Manifest, Manifest.Problem>?
+        let manifest: Result<Manifest, Manifest.ReadError>?
         do throws(AssemblyError) {
             manifest = try Manifest.read(names.manifest, in: folder)
             try JournalRewrite.checkPlace(of: names, in: folder)

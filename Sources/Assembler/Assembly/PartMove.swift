@@ -75,7 +75,7 @@ struct PartMove {
         _ part: PartialFile, _ bytes: [UInt8], _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> FileIdentity? {
         let manifest: Manifest
-        do throws(Manifest.Problem) {
+        do throws(Manifest.ReadError) {
             manifest = try Manifest(reading: bytes)
         } catch {
             throw .foreignPart(path: part.path)
@@ -118,7 +118,7 @@ extension Assembly.Standing {
     }
 }
 
-extension Result<[UInt8], Manifest.Problem> {
+extension Result<[UInt8], Manifest.ReadError> {
     /// Returns the bytes of a manifest.
     ///
     /// - Throws: `foreignPart`.

@@ -126,7 +126,7 @@ extension Assembly {
         private static func sidecar(
             _ names: PartNames, in folder: Folder, owner: PartOwner
         ) throws(AssemblyError) -> Sidecar {
-            let found: Result<Manifest, Manifest.Problem>?
+            let found: Result<Manifest, Manifest.ReadError>?
             do throws(AssemblyError) {
                 found = try Manifest.read(names.manifest, in: folder)
             } catch {

@@ -14,7 +14,7 @@ public struct ChecksumFile: Sendable {
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
-    public enum Problem: Error, Sendable, Hashable {
+    public enum LookupError: Error, Sendable, Hashable {
         /// No line is valid and has a known algorithm.
         case unreadable
         /// The checksum file has no line for this name.
@@ -35,7 +35,7 @@ public struct ChecksumFile: Sendable {
     ///   - fileName: The name of the checksum file, which may contain the algorithm: `MD5SUMS`, `SHA1SUMS`, `SHA256SUMS`,
     ///     `SHA512SUMS`. Otherwise the length of each value determines it.
     /// - Throws: `unreadable` if no line is valid.
-    public init(_ bytes: some Sequence<UInt8>, fileName: String) throws(Problem) {
+    public init(_ bytes: some Sequence<UInt8>, fileName: String) throws(LookupError) {
         let upper = fileName.uppercased()
         let named = [
             ("SHA512", DigestAlgorithm.sha512), ("SHA256", .sha256), ("SHA1", .sha1),
@@ -56,7 +56,7 @@ public struct ChecksumFile: Sendable {
     /// preferred.
     ///
     /// - Throws: `missing`, `ambiguous`.
-    public func digest(of path: String) throws(Problem) -> Digest {
+    public func digest(of path: String) throws(LookupError) -> Digest {
         let name = Self.lastComponent(path)
         let found = entries.filter { Self.lastComponent($0.name) == name }
         let exact = found.filter { $0.name == name || $0.name == "./" + name }

@@ -79,7 +79,7 @@ public struct FileVerification: Sendable, Hashable {
         /// The file of checksums cannot be opened or read.
         case sumsUnavailable(path: String, errno: Int32)
         /// The file of checksums is invalid, or has no usable line for the file.
-        case sums(path: String, ChecksumFile.Problem)
+        case sums(path: String, ChecksumFile.LookupError)
         /// Reading failed, or the path is not a regular file.
         case assembly(AssemblyError)
     }
@@ -164,7 +164,7 @@ public struct FileVerification: Sendable, Hashable {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw .sumsUnavailable(path: path, errno: access(path, R_OK) == 0 ? EISDIR : errno)
         }
-        do throws(ChecksumFile.Problem) {
+        do throws(ChecksumFile.LookupError) {
             return try ChecksumFile(Array(data), fileName: FileTarget(path: path).name)
                 .digest(of: name)
         } catch {

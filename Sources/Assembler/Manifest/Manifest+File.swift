@@ -7,9 +7,9 @@ extension Manifest {
     ///   `cannotCreate`, `io`.
     static func read(
         _ name: String, in folder: Folder
-    ) throws(AssemblyError) -> Result<Manifest, Problem>? {
+    ) throws(AssemblyError) -> Result<Manifest, ReadError>? {
         guard let bytes = try bytes(of: name, in: folder) else { return nil }
-        do throws(Problem) {
+        do throws(ReadError) {
             return .success(try Manifest(reading: try bytes.get()))
         } catch {
             return .failure(error)
@@ -21,7 +21,7 @@ extension Manifest {
     /// - Throws: The errors of ``read(_:in:)``.
     static func bytes(
         of name: String, in folder: Folder
-    ) throws(AssemblyError) -> Result<[UInt8], Problem>? {
+    ) throws(AssemblyError) -> Result<[UInt8], ReadError>? {
         let path = folder.path(of: name)
         guard let descriptor = folder.open(name, O_RDONLY) else {
             switch errno {

@@ -27,8 +27,8 @@ extension Manifest {
     /// Lines that are torn, damaged or of another generation are counted and skipped. Their extents
     /// are downloaded again.
     ///
-    /// - Throws: `Problem` if there is no readable header of this format version.
-    package init(reading bytes: [UInt8]) throws(Problem) {
+    /// - Throws: `ReadError` if there is no readable header of this format version.
+    package init(reading bytes: [UInt8]) throws(ReadError) {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[
             ...]
         let first = lines.popFirst() ?? []

@@ -231,7 +231,7 @@ package struct Manifest: Sendable {
     }
 
     /// Why a manifest cannot be read.
-    package enum Problem: Error, Hashable {
+    package enum ReadError: Error, Hashable {
         /// There is no readable header. `isOurs` is set if the file still looks like a manifest.
         case unreadable(isOurs: Bool)
         /// The manifest has this other format version.

@@ -14,7 +14,7 @@ package enum ResumeDecision: Sendable {
     /// The facts on which the decision is based.
     package struct Situation {
         /// The manifest; `nil` if there is none.
-        package var manifest: Result<Manifest, Manifest.Problem>?
+        package var manifest: Result<Manifest, Manifest.ReadError>?
         /// The length of the part in bytes; `nil` if there is none.
         package var partSize: Int64?
         /// The version that the server offers now.
@@ -47,7 +47,7 @@ package enum ResumeDecision: Sendable {
         package var landing: LandingPlace?
 
         package init(
-            manifest: Result<Manifest, Manifest.Problem>?, partSize: Int64?,
+            manifest: Result<Manifest, Manifest.ReadError>?, partSize: Int64?,
             offered: RemoteIdentity, fullURL: String, url: String, servesRanges: Bool,
             checksum: Digest?, wantsResume: Bool, mayOverwrite: Bool,
             otherURLs: [String] = [], sampled: String? = nil, isNewLink: Bool = false,

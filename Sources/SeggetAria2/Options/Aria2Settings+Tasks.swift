@@ -52,7 +52,7 @@ private struct TaskReader {
     ) throws(Aria2Refusal) {
         var (words, options) = (words, options)
         if options.flag("parameterized-uri") == true {
-            do throws(Aria2Template.Problem) {
+            do throws(Aria2Template.PatternError) {
                 var expanded: [String] = []
                 for word in words { expanded += try Aria2Template.expanded(word) }
                 words = expanded

@@ -4,7 +4,7 @@ package import Segmenter
 /// A download of the drop-in for aria2c.
 package struct Aria2Task: Sendable {
     /// The reason why a task cannot start.
-    package struct Problem: Sendable, Hashable {
+    package struct StartFailure: Sendable, Hashable {
         /// aria2's exit code.
         package var code: Int32
         /// The message.
@@ -32,20 +32,20 @@ package struct Aria2Task: Sendable {
     }
 
     /// The reason why the task cannot start; other tasks can.
-    package var problem: Problem? {
-        if let gidProblem { return Problem(code: 1, text: gidProblem, isFatal: true) }
+    package var problem: StartFailure? {
+        if let gidProblem { return StartFailure(code: 1, text: gidProblem, isFatal: true) }
         guard !hasNoWebURL else {
-            return urls.first.map(Self.problem) ?? Problem(code: 1, text: "There is no URL.")
+            return urls.first.map(Self.problem) ?? StartFailure(code: 1, text: "There is no URL.")
         }
         if let out = options.text("out"), out.split(separator: "/").contains("..") {
-            return Problem(code: 1, text: "--out points outside --dir: \(out)")
+            return StartFailure(code: 1, text: "--out points outside --dir: \(out)")
         }
         if let out = options.text("out"), out.hasSuffix("/") {
-            return Problem(code: 16, text: "--out names no file: \(out)")
+            return StartFailure(code: 16, text: "--out names no file: \(out)")
         }
         if let text = options.text("checksum"), (try? Digest(parsing: text)) == nil {
             let type = text.prefix { $0 != "=" }
-            return Problem(
+            return StartFailure(
                 code: Aria2Refusal.optionError,
                 text: "--checksum: segget computes sha-1, sha-256, sha-512 and md5, not \(type)")
         }
@@ -75,22 +75,23 @@ package struct Aria2Task: Sendable {
             : String(text.prefix { $0 != "?" && $0 != "#" })
     }
 
-    private static func problem(of text: String) -> Problem {
+    private static func problem(of text: String) -> StartFailure {
         switch WebAddress(text) {
-        case .magnet: return Problem(code: 26, text: "This is BitTorrent: use aria2c for this")
+        case .magnet: return StartFailure(code: 26, text: "This is BitTorrent: use aria2c for this")
         case .other(let scheme) where ["ftp", "sftp", "ftps"].contains(scheme):
-            return Problem(code: 21, text: "This is \(scheme.uppercased()): use aria2c for this")
+            return StartFailure(
+                code: 21, text: "This is \(scheme.uppercased()): use aria2c for this")
         case .other(let scheme):
-            return Problem(code: 1, text: "\(scheme) is not supported.")
+            return StartFailure(code: 1, text: "\(scheme) is not supported.")
         case .web, .none:
             let name = text.lowercased()
             if name.hasSuffix(".torrent") {
-                return Problem(code: 26, text: "This is BitTorrent: use aria2c for this")
+                return StartFailure(code: 26, text: "This is BitTorrent: use aria2c for this")
             }
             if name.hasSuffix(".metalink") || name.hasSuffix(".meta4") {
-                return Problem(code: 20, text: "This is Metalink: use aria2c for this")
+                return StartFailure(code: 20, text: "This is Metalink: use aria2c for this")
             }
-            return Problem(
+            return StartFailure(
                 code: 1, text: "Unrecognized URI or unsupported protocol: \(shown(text))",
                 isFatal: true)
         }

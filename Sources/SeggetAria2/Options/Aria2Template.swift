@@ -2,7 +2,7 @@
 /// `[a-z]`.
 enum Aria2Template {
     /// The error in a pattern, with aria2's message.
-    struct Problem: Error {
+    struct PatternError: Error {
         var text: String
     }
 
@@ -11,7 +11,7 @@ enum Aria2Template {
     private static let largest: Int = 65_535
 
     /// Returns all URLs of a pattern; the rightmost set or range varies fastest.
-    static func expanded(_ text: String) throws(Problem) -> [String] {
+    static func expanded(_ text: String) throws(PatternError) -> [String] {
         var results = [""]
         var rest = text.unicodeScalars[...]
         while !rest.isEmpty {
@@ -21,14 +21,14 @@ enum Aria2Template {
             guard let opening = rest.popFirst() else { break }
             let closing: Unicode.Scalar = opening == "{" ? "}" : "]"
             guard let end = rest.firstIndex(of: closing) else {
-                throw Problem(text: "Missing '\(closing)' in the parameterized string.")
+                throw PatternError(text: "Missing '\(closing)' in the parameterized string.")
             }
             let inside = String(rest[..<end])
             rest = rest[rest.index(after: end)...]
             // A descending range expands to nothing, so it is omitted.
             guard let choices = opening == "{" ? set(inside) : try range(inside) else { continue }
             guard results.count * choices.count <= most else {
-                throw Problem(text: "Loop range overflow.")
+                throw PatternError(text: "Loop range overflow.")
             }
             results = results.flatMap { start in choices.map { start + $0 } }
         }
@@ -39,18 +39,18 @@ enum Aria2Template {
         text.split(separator: ",").map { Aria2Option.trimmed($0) }.filter { !$0.isEmpty }
     }
 
-    private static func range(_ text: String) throws(Problem) -> [String]? {
+    private static func range(_ text: String) throws(PatternError) -> [String]? {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         var step = 1
         if parts.count > 1 {
             guard let number = Int(parts[1]), number > 0 else {
-                throw Problem(text: "A step count must be a positive number.")
+                throw PatternError(text: "A step count must be a positive number.")
             }
-            guard number <= largest else { throw Problem(text: "Loop step overflow.") }
+            guard number <= largest else { throw PatternError(text: "Loop step overflow.") }
             step = number
         }
         let ends = parts[0].split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        guard ends.count == 2 else { throw Problem(text: "Loop range missing.") }
+        guard ends.count == 2 else { throw PatternError(text: "Loop range missing.") }
         let width = ends[0].utf8.count == ends[1].utf8.count ? ends[0].utf8.count : 0
         let alphabet: ClosedRange<UInt8>
         if ends.allSatisfy({ isMade($0, of: UInt8(ascii: "0")...UInt8(ascii: "9")) }) {
@@ -60,7 +60,7 @@ enum Aria2Template {
         } else if ends.allSatisfy({ isMade($0, of: UInt8(ascii: "A")...UInt8(ascii: "Z")) }) {
             alphabet = UInt8(ascii: "A")...UInt8(ascii: "Z")
         } else {
-            throw Problem(text: "Invalid loop range.")
+            throw PatternError(text: "Invalid loop range.")
         }
         let (start, end) = (try number(ends[0], alphabet), try number(ends[1], alphabet))
         guard start <= end else { return nil }
@@ -73,11 +73,11 @@ enum Aria2Template {
 
     private static func number(
         _ text: Substring, _ alphabet: ClosedRange<UInt8>
-    ) throws(Problem) -> Int {
+    ) throws(PatternError) -> Int {
         var number = 0
         for digit in text.utf8 {
             number = number * alphabet.count + Int(digit - alphabet.lowerBound)
-            guard number <= largest else { throw Problem(text: "Loop range overflow.") }
+            guard number <= largest else { throw PatternError(text: "Loop range overflow.") }
         }
         return number
     }

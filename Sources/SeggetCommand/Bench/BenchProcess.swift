@@ -37,7 +37,7 @@ struct BenchProcess {
     }
 
     /// The reason why a program could not be measured: the step, and its `errno`.
-    struct Problem: Error {
+    struct LaunchError: Error {
         var step: String
         var code: Int32
     }
@@ -62,11 +62,11 @@ struct BenchProcess {
     ///   - bounds: The limits.
     ///   - isStopped: Returns whether to kill the program now.
     /// - Returns: The outcome.
-    /// - Throws: `Problem`.
+    /// - Throws: `LaunchError`.
     static func run(
         _ path: String, _ arguments: [String], input: String, bounds: Bounds,
         isStopped: () -> Bool
-    ) throws(Problem) -> Outcome {
+    ) throws(LaunchError) -> Outcome {
         let inputFile = segget_memory_file("segget-bench")
         let outputFile = segget_memory_file("segget-bench")
         defer {
@@ -75,17 +75,17 @@ struct BenchProcess {
         }
         guard inputFile >= 0, outputFile >= 0,
             StandardStreams.write(input, to: inputFile), lseek(inputFile, 0, SEEK_SET) == 0
-        else { throw Problem(step: "its input", code: errno) }
+        else { throw LaunchError(step: "its input", code: errno) }
         var pid: pid_t = 0
         let code = Hooks.withCStrings(arguments) { arguments in
             Hooks.withCStrings(Hooks.environment(with: [:])) {
                 segget_spawn_bound(path, arguments, $0, inputFile, outputFile, &pid)
             }
         }
-        guard code == 0 else { throw Problem(step: "its start", code: code) }
+        guard code == 0 else { throw LaunchError(step: "its start", code: code) }
         let handle = segget_open_process(pid)
         guard handle >= 0 else {
-            let problem = Problem(step: "pidfd_open", code: errno)
+            let problem = LaunchError(step: "pidfd_open", code: errno)
             kill(pid, SIGKILL)
             waitpid(pid, nil, 0)
             throw problem

@@ -83,7 +83,7 @@ struct BenchRun: Sendable {
             turn: turn, samples: [], cpu: 0, peakMemory: 0, wall: 0, end: .complete,
             warmUp: plan.warmUp)
         let outcome: BenchProcess.Outcome
-        do throws(BenchProcess.Problem) {
+        do throws(BenchProcess.LaunchError) {
             outcome = try BenchProcess.run(
                 launch.path, launch.arguments, input: launch.input, bounds: bounds,
                 isStopped: { stop.signal.load(ordering: .acquiring) != 0 })

@@ -7,7 +7,7 @@ import Segmenter
 /// Only the owner can read the file. It is replaced atomically.
 struct CookieJarFile: Sendable {
     /// The reason why the file cannot be written.
-    struct Problem: Error {
+    struct WriteError: Error {
         var errno: Int32
     }
 
@@ -36,9 +36,9 @@ struct CookieJarFile: Sendable {
         let real = isThere ? realpath(given, nil) : nil
         path = real.map { String(cString: $0) } ?? given
         free(real)
-        do throws(Problem) {
+        do throws(WriteError) {
             guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
-                throw Problem(errno: EINVAL)
+                throw WriteError(errno: EINVAL)
             }
             // An error is reported now instead of after the download.
             let file = try Self.open(beside: path)
@@ -56,13 +56,13 @@ struct CookieJarFile: Sendable {
     ///
     /// - Returns: `status`, or `.disk` if the run succeeded but the cookies cannot be saved.
     func save(_ status: ExitStatus) -> ExitStatus {
-        do throws(Problem) {
+        do throws(WriteError) {
             let file = try Self.open(beside: path)
             defer { close(file.descriptor) }
             let text = jars.netscapeFile(options, url: url)
             guard StandardStreams.write(text, to: file.descriptor), rename(file.path, path) == 0
             else {
-                let problem = Problem(errno: errno)
+                let problem = WriteError(errno: errno)
                 unlink(file.path)
                 throw problem
             }
@@ -77,16 +77,16 @@ struct CookieJarFile: Sendable {
     /// Creates an empty file with mode 0600 and a unique name in the same folder.
     private static func open(
         beside path: String
-    ) throws(Problem) -> (path: String, descriptor: Int32) {
+    ) throws(WriteError) -> (path: String, descriptor: Int32) {
         var template = Array((path + ".XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw Problem(errno: errno) }
+        guard descriptor >= 0 else { throw WriteError(errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let bytes = template.dropLast().map { UInt8(bitPattern: $0) }
         return (String(decoding: bytes, as: UTF8.self), descriptor)
     }
 
-    private static func text(_ problem: Problem) -> String {
+    private static func text(_ problem: WriteError) -> String {
         problem.errno == EINVAL
             ? "it is not a regular file" : Diagnostic.describe(errno: problem.errno)
     }

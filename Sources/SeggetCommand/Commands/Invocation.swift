@@ -66,7 +66,7 @@ package struct Invocation {
             Self.refuse(word, program)
         }
         let settings: Settings
-        do throws(Settings.Problem) {
+        do throws(Settings.LoadError) {
             settings = try read()
         } catch {
             Self.refuse(error.message, hint: error.hint)
@@ -90,7 +90,7 @@ package struct Invocation {
     /// Parses the command line with the settings of the environment and the configuration file.
     ///
     /// - Returns: The command.
-    /// - Throws: `Settings.Problem`, or the parser's error.
+    /// - Throws: `Settings.LoadError`, or the parser's error.
     func command() throws -> any ParsableCommand {
         try program.root.parseAsRoot(try read().arguments)
     }
@@ -112,7 +112,7 @@ package struct Invocation {
     }
 
     /// Reads the environment and the configuration file, unless only help is requested.
-    private func read() throws(Settings.Problem) -> Settings {
+    private func read() throws(Settings.LoadError) -> Settings {
         let isAside =
             typed.isEmpty || typed.first == "help"
             || typed.contains { argument in
@@ -142,7 +142,7 @@ package struct Invocation {
     /// Returns the configuration file to use, or `nil` if there is none.
     private static func file(
         _ typed: [String], _ variable: (String) -> String?
-    ) throws(Settings.Problem) -> ConfigurationFile? {
+    ) throws(Settings.LoadError) -> ConfigurationFile? {
         let typed = typed.prefix { $0 != "--" }
         var named = variable("SEGGET_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
         let isUnwanted = ["1", "true", "yes"].contains(variable("SEGGET_NO_CONFIG") ?? "")
@@ -161,7 +161,7 @@ package struct Invocation {
             return nil
         }
         if let named, PathText.isURL(named) {
-            throw Settings.Problem(
+            throw Settings.LoadError(
                 message: "`--config` takes the path of a file, not a URL",
                 hint: "so does the environment variable `SEGGET_CONFIG`")
         }
@@ -169,17 +169,17 @@ package struct Invocation {
         guard let (text, isReadableByOthers) = ConfigurationFile.read(path) else {
             let code = errno
             guard named != nil || ![ENOENT, ENOTDIR].contains(code) else { return nil }
-            throw Settings.Problem(
+            throw Settings.LoadError(
                 message: "the configuration file \(Diagnostic.quote(path)) cannot be read: "
                     + Diagnostic.describe(errno: code),
                 hint: "check the file, or use `--no-config`")
         }
-        do throws(ConfigurationFile.Problem) {
+        do throws(ConfigurationFile.LineError) {
             return ConfigurationFile(
                 path: path, lines: try ConfigurationFile.lines(of: text, home: home),
                 isReadableByOthers: isReadableByOthers)
         } catch {
-            throw Settings.Problem(
+            throw Settings.LoadError(
                 message: "\(Settings.Source.line(error.number, path: path).text): \(error.text)",
                 hint: "a line is `name = value`, with an option's long name")
         }

@@ -53,7 +53,7 @@ package final class Program: Sendable {
     package func reread() throws(Refusal) -> any ParsableCommand {
         do {
             return try Invocation(Array(CommandLine.arguments.dropFirst()), of: self).command()
-        } catch let problem as Settings.Problem {
+        } catch let problem as Settings.LoadError {
             throw Refusal(description: problem.message)
         } catch {
             throw Refusal(description: root.message(for: error))

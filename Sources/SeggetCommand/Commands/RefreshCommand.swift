@@ -38,7 +38,7 @@ package final class RefreshCommand: Sendable {
         let process = Monitor<pid_t?>(nil)
         let status = Self.status(reason)
         let outcome = await withTaskCancellationHandler {
-            await offLoop("refresh") { [words] () throws(Never) -> Result<String, Problem> in
+            await offLoop("refresh") { [words] () throws(Never) -> Result<String, RunError> in
                 Self.run(words, url: url, status: status, process)
             }
         } onCancel: {
@@ -52,7 +52,7 @@ package final class RefreshCommand: Sendable {
         }
     }
 
-    private struct Problem: Error { var text: String }
+    private struct RunError: Error { var text: String }
 
     private static func status(_ reason: DownloadError.Reason) -> Int {
         switch reason {
@@ -73,7 +73,7 @@ package final class RefreshCommand: Sendable {
     /// Runs the command, and blocks until it ends.
     private static func run(
         _ words: [String], url: String, status: Int, _ process: Monitor<pid_t?>
-    ) -> Result<String, Problem> {
+    ) -> Result<String, RunError> {
         let (input, output) = (
             open("/dev/null", O_RDONLY | O_CLOEXEC), segget_memory_file("segget-link")
         )
@@ -82,7 +82,7 @@ package final class RefreshCommand: Sendable {
             close(output)
         }
         guard input >= 0, output >= 0 else {
-            return .failure(Problem(text: "cannot be run: \(Diagnostic.describe(errno: errno))"))
+            return .failure(RunError(text: "cannot be run: \(Diagnostic.describe(errno: errno))"))
         }
         let environment = Hooks.environment(with: [
             Hooks.prefix + "EVENT": "refresh", Hooks.prefix + "URL": url,
@@ -100,7 +100,7 @@ package final class RefreshCommand: Sendable {
             return code
         }
         guard code == 0, let pid = process.withLock({ $0 }) else {
-            return .failure(Problem(text: "cannot be run: \(Diagnostic.describe(errno: code))"))
+            return .failure(RunError(text: "cannot be run: \(Diagnostic.describe(errno: code))"))
         }
         // The process id cannot be reused until waitpid(2), so `end` never signals another process.
         var info = siginfo_t()
@@ -108,22 +108,22 @@ package final class RefreshCommand: Sendable {
         process.withLock { $0 = nil }
         var end: Int32 = 0
         while waitpid(pid, &end, 0) < 0, errno == EINTR {}
-        if let problem = Hooks.problem(end) { return .failure(Problem(text: problem)) }
+        if let problem = Hooks.problem(end) { return .failure(RunError(text: problem)) }
         return link(in: output)
     }
 
     /// Reads the URL from the command's output.
-    private static func link(in output: Int32) -> Result<String, Problem> {
+    private static func link(in output: Int32) -> Result<String, RunError> {
         var bytes = [UInt8](repeating: 0, count: longest + 1)
         let count = pread(output, &bytes, bytes.count, 0)
         guard (0...longest).contains(count) else {
-            return .failure(Problem(text: "printed more than a URL"))
+            return .failure(RunError(text: "printed more than a URL"))
         }
         let words = bytes[..<count].split { $0 <= 0x20 }
         switch words.count {
-        case 0: return .failure(Problem(text: "printed nothing"))
+        case 0: return .failure(RunError(text: "printed nothing"))
         case 1: return .success(String(decoding: words[0], as: UTF8.self))
-        default: return .failure(Problem(text: "printed more than a URL"))
+        default: return .failure(RunError(text: "printed more than a URL"))
         }
     }
 }

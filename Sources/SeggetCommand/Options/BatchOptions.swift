@@ -60,7 +60,7 @@ package struct BatchOptions: ParsableArguments {
         var items: [InputFile.Item] = []
         for path in paths {
             let bytes = try read(path)
-            do throws(InputFile.Problem) {
+            do throws(InputFile.LineError) {
                 items += try InputFile(reading: bytes, ignoring: Aria2Option.ignoredInLists).items
             } catch {
                 throw .malformed(path: path, error)
@@ -94,7 +94,7 @@ package enum InputError: Error {
     /// The file cannot be read.
     case unreadable(path: String, errno: Int32)
     /// The file does not have the format of a list.
-    case malformed(path: String, InputFile.Problem)
+    case malformed(path: String, InputFile.LineError)
 }
 
 extension Diagnostic {

@@ -20,7 +20,7 @@ package struct ScriptOptions: ParsableArguments {
     /// Splits a command into words.
     package static func words(_ command: String?, _ option: String) throws -> [String]? {
         guard let command else { return nil }
-        do throws(CommandWords.Problem) {
+        do throws(CommandWords.SyntaxError) {
             return try CommandWords.split(command)
         } catch {
             throw ValidationError("`\(option)`: \(error.text)")

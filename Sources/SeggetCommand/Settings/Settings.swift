@@ -33,7 +33,7 @@ struct Settings {
     }
 
     /// The reason why the command cannot run.
-    struct Problem: Error, Equatable {
+    struct LoadError: Error, Equatable {
         var message: String
         var hint: String
     }
@@ -97,11 +97,11 @@ struct Settings {
     ///   - environment: Returns the value of an environment variable.
     ///   - file: The configuration file.
     ///   - tree: The commands and their options.
-    /// - Throws: `Problem`, for an invalid line of the file.
+    /// - Throws: `LoadError`, for an invalid line of the file.
     init(
         _ arguments: [String], environment: (String) -> String?, file: ConfigurationFile?,
         tree: CommandTree
-    ) throws(Problem) {
+    ) throws(LoadError) {
         let named = tree.command(of: arguments)
         command = named.map { [$0.name] } ?? []
         guard let options = named ?? tree.commands.first else { return }
@@ -222,12 +222,12 @@ struct Settings {
 
     private static func settings(
         in file: ConfigurationFile?, _ command: CommandTree.Command, _ tree: CommandTree
-    ) throws(Problem) -> [(Setting, isOn: Bool)] {
+    ) throws(LoadError) -> [(Setting, isOn: Bool)] {
         var result: [(Setting, isOn: Bool)] = []
         for line in file?.lines ?? [] {
             let source = Source.line(line.number, path: file?.path ?? "")
             guard !typedOnly.contains(line.name) else {
-                throw Problem(
+                throw LoadError(
                     message: "\(source.text): `\(line.name)` can only be given on the command line",
                     hint: "remove it from the file")
             }
@@ -238,7 +238,7 @@ struct Settings {
             guard tree.allNames.contains(line.name) else {
                 let near = CommandTree.nearest(
                     to: line.name, among: tree.allNames.subtracting(typedOnly))
-                throw Problem(
+                throw LoadError(
                     message: "\(source.text): there is no option `\(line.name)`",
                     hint: ForeignOptions.text(for: "--\(line.name)")
                         ?? near.map { "did you mean `\($0)`?" }
@@ -248,7 +248,7 @@ struct Settings {
             guard let option = command.option(line.name), isSettable(line.name, command)
             else { continue }
             guard option.isFlag || line.value != nil else {
-                throw Problem(
+                throw LoadError(
                     message: "\(source.text): `\(line.name)` needs a value",
                     hint: line.name == "queue"
                         ? "give it as `queue = FILE`; \(QueueFileOption.instead)"

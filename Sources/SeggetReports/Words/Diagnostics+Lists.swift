@@ -4,12 +4,12 @@ import Segmenter
 // Messages about errors in a list of files.
 extension Diagnostic {
     /// Returns the error with its line number, without any value of the list.
-    public static func describe(_ problem: InputFile.Problem) -> String {
+    public static func describe(_ problem: InputFile.LineError) -> String {
         "line \(problem.line): \(describe(problem.kind))"
     }
 
     /// Returns the error in a line or in a file's option, without the value.
-    public static func describe(_ problem: InputFile.Problem.Kind) -> String {
+    public static func describe(_ problem: InputFile.LineError.Kind) -> String {
         switch problem {
         case .damagedCompression: "the compressed list is damaged, or too long"
         case .notUTF8: "the line is not UTF-8"

@@ -32,7 +32,7 @@ import Testing
     func nameMustMatch(fileName: String, hex: String) throws {
         #expect(try digest("\(hex)  f\n", in: fileName).hasSuffix(hex))
         let other = hex == Self.md5 ? Self.sha1 : Self.md5
-        #expect(throws: ChecksumFile.Problem.unreadable) {
+        #expect(throws: ChecksumFile.LookupError.unreadable) {
             try digest("\(other)  f\n", in: fileName)
         }
     }
@@ -55,7 +55,7 @@ import Testing
         // A line with exactly this name precedes lines with folders.
         let text = "\(other)  old/f\n\(Self.md5)  f\n"
         #expect(try digest(text, of: "x/f") == "md5:\(Self.md5)")
-        #expect(throws: ChecksumFile.Problem.ambiguous(name: "f")) {
+        #expect(throws: ChecksumFile.LookupError.ambiguous(name: "f")) {
             try digest("\(other)  a/f\n\(Self.md5)  b/f\n")
         }
         #expect(try digest("\(Self.md5)  a/f\n\(Self.md5)  b/f\n") == "md5:\(Self.md5)")
@@ -67,10 +67,10 @@ import Testing
     }
 
     @Test func reportsMissingName() {
-        #expect(throws: ChecksumFile.Problem.missing(name: "g")) {
+        #expect(throws: ChecksumFile.LookupError.missing(name: "g")) {
             try digest("\(Self.md5)  f\n", of: "dir/g")
         }
-        #expect(throws: ChecksumFile.Problem.missing(name: "f")) {
+        #expect(throws: ChecksumFile.LookupError.missing(name: "f")) {
             try digest("\(Self.md5)  ff\n\(Self.md5)  F\n")
         }
     }
@@ -84,12 +84,12 @@ import Testing
             "MD5 ( = \(md5)\n", "SHA3 (f) = \(md5)\n", "\\\n", " \n", "MD5 (\n", "\\\(md5)  \\\n",
         ])
     func skipsMalformedLines(text: String) throws {
-        #expect(throws: ChecksumFile.Problem.unreadable) { try digest(text) }
+        #expect(throws: ChecksumFile.LookupError.unreadable) { try digest(text) }
         #expect(try digest(text + "\n\(Self.sha1)  f\n") == "sha-1:\(Self.sha1)")
     }
 
     @Test func leavesBLAKE2Alone() {
-        #expect(throws: ChecksumFile.Problem.unreadable) {
+        #expect(throws: ChecksumFile.LookupError.unreadable) {
             try digest("\(Self.sha512)  f\n", in: "B2SUMS")
         }
     }

@@ -157,10 +157,10 @@ import Testing
     @Test func reportsOtherVersion() {
         var header = Self.header()
         header.segget = 2
-        #expect(throws: Manifest.Problem.version(2)) {
+        #expect(throws: Manifest.ReadError.version(2)) {
             try Manifest(reading: Self.bytes([], header: header))
         }
-        #expect(throws: Manifest.Problem.version(3)) {
+        #expect(throws: Manifest.ReadError.version(3)) {
             try Manifest(reading: Array("{\"segget\":3,\"new\":[]}\n".utf8))
         }
     }
@@ -172,14 +172,16 @@ import Testing
         ("\u{0}\u{0}\u{0}", false),
     ])
     func distinguishesForeignFiles(text: String, isOurs: Bool) {
-        #expect(throws: Manifest.Problem.unreadable(isOurs: isOurs)) {
+        #expect(throws: Manifest.ReadError.unreadable(isOurs: isOurs)) {
             try Manifest(reading: Array(text.utf8))
         }
     }
 
     @Test func refusesANegativeSize() {
         let bytes = Self.bytes([], header: Self.header(RemoteIdentity(size: -1)))
-        #expect(throws: Manifest.Problem.unreadable(isOurs: true)) { try Manifest(reading: bytes) }
+        #expect(throws: Manifest.ReadError.unreadable(isOurs: true)) {
+            try Manifest(reading: bytes)
+        }
     }
 
     /// Validators are sent back in requests, where a line break would inject a header.
@@ -189,7 +191,7 @@ import Testing
             RemoteIdentity(size: 1, etag: text), RemoteIdentity(size: 1, lastModified: text),
         ] {
             let bytes = Self.bytes([], header: Self.header(identity))
-            #expect(throws: Manifest.Problem.unreadable(isOurs: true)) {
+            #expect(throws: Manifest.ReadError.unreadable(isOurs: true)) {
                 try Manifest(reading: bytes)
             }
         }
@@ -199,7 +201,9 @@ import Testing
         forEachSeed(2000) { seed, random in
             var bytes = random.bytes(Int.random(in: 0...200, using: &random))
             if Bool.random(using: &random) { bytes = Array("{\"segget\":1".utf8) + bytes }
-            #expect(throws: Manifest.Problem.self, "seed \(seed)") { try Manifest(reading: bytes) }
+            #expect(throws: Manifest.ReadError.self, "seed \(seed)") {
+                try Manifest(reading: bytes)
+            }
         }
     }
 }

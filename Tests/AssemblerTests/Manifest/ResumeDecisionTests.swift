@@ -30,13 +30,13 @@ import Testing
     private static func manifest(
         _ identity: RemoteIdentity = strong, hasExtents: Bool = true, rejected: String? = nil,
         finished: Int64? = nil, needsChecksum: Bool = false, isSampled: Bool? = nil
-    ) -> Result<Manifest, Manifest.Problem> {
+    ) -> Result<Manifest, Manifest.ReadError> {
         var header = Manifest.Header(
             identity: identity, url: url, fullURL: full, generation: 1,
             needsChecksum: needsChecksum)
         header.isSampled = isSampled
         let seed = Manifest.seed(generation: header.generation)
-        return Result { () throws(Manifest.Problem) in
+        return Result { () throws(Manifest.ReadError) in
             var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
             if hasExtents { manifest.extents.add(Extent(ByteRange(0, 10), crc: 1)) }
             manifest.rejected = rejected

@@ -82,7 +82,7 @@ import Testing
                 toContinuing: header, offered: offered, servesRanges: row.servesRanges,
                 by: row.next) == row.expected)
         // The later run makes the same decision.
-        let manifest = Result { () throws(Manifest.Problem) in
+        let manifest = Result { () throws(Manifest.ReadError) in
             let seed = Manifest.seed(generation: header.generation)
             var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
             manifest.extents.add(Extent(ByteRange(0, 10), crc: 1))

@@ -23,7 +23,7 @@ struct Aria2IgnoredTests {
 
     @Test(arguments: ["gid=12", "piece-length=1"])
     func valuesOfIgnoredOptionsAreChecked(setting: String) throws {
-        let error = try #require(throws: InputFile.Problem.self) { try item(setting) }
+        let error = try #require(throws: InputFile.LineError.self) { try item(setting) }
         guard case .badValue(let name, let expected) = error.kind else {
             Issue.record("\(error)")
             return
@@ -32,7 +32,7 @@ struct Aria2IgnoredTests {
     }
 
     @Test func listsWithoutIgnoredOptionsRefuseThem() {
-        let error = #expect(throws: InputFile.Problem.self) {
+        let error = #expect(throws: InputFile.LineError.self) {
             try InputFile(reading: "http://h/f\n gid=00000000000000AB".utf8)
         }
         #expect(error?.kind == .unknownOption("gid"))

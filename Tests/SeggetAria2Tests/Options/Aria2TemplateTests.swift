@@ -30,7 +30,7 @@ struct Aria2TemplateTests {
         ("[0-9999][0-9999]", "Loop range overflow."),
     ])
     func errorMessagesMatchAria2(text: String, problem: String) throws {
-        let error = try #require(throws: Aria2Template.Problem.self) {
+        let error = try #require(throws: Aria2Template.PatternError.self) {
             try Aria2Template.expanded(text)
         }
         #expect(error.text == problem)

@@ -115,7 +115,7 @@ struct SettingsTests {
         ("help", "can only be given on the command line", ""),
     ])
     func errorsHaveTheLine(file: String, message: String, hint: String) {
-        let error = #expect(throws: Settings.Problem.self) {
+        let error = #expect(throws: Settings.LoadError.self) {
             try settings(["http://h/"], file: file)
         }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
