@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What follows tasks of a queue to their ends: `segget attach`, `add --attach` and `get --enqueue`.
+/// Tests the commands that follow tasks to their results: `segget attach`, `add --attach` and
+/// `get --enqueue`.
 @Suite(.timeLimit(.minutes(10)))
 struct AttachTests {
     /// Runs `get --enqueue`, with the queue's file on the command line.
@@ -13,7 +14,7 @@ struct AttachTests {
             environment: ["SEGGET_NO_CONFIG": "1"])
     }
 
-    /// Which queue `get --enqueue` uses, and that it is one, may be said in other places.
+    /// `--enqueue` and the path of the queue may be environment variables.
     @Test func theQueueMayBeNamedByItsVariable() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
@@ -50,7 +51,7 @@ struct AttachTests {
         try screen.press("C-c")
         #expect(try has("code 130"), "\(screen.shown)")
         #expect(try has("note: task \(id) continues in the background"), "\(screen.shown)")
-        // No bar is left.
+        // The progress bar is removed.
         #expect(try !screen.text().contains(" conn "), "\(screen.shown)")
         #expect(try stage.state(id) == "running")
         try stage.done("set", id, "--limit-rate", "0")
@@ -59,7 +60,7 @@ struct AttachTests {
         let path = "`\(stage.folder)/a`"
         #expect(outcome.errorOutput.contains("\(path): 2.86 MiB in "), "\(outcome.errorOutput)")
         #expect(try stage.isRight("a", "/a"))
-        // Whoever followed it to the end has seen it.
+        // A task that was followed to its result is not unseen.
         #expect(try stage.tasks("--unseen").isEmpty)
         worker.signal(SIGTERM)
         _ = try worker.wait()
@@ -127,7 +128,7 @@ struct AttachTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.output.isEmpty)
         #expect(try stage.isRight("b", "/a"))
-        // Whoever shows it may end in any way.
+        // The task continues if the program that shows it is killed.
         let url = stage.origin.url("/c")
         let shows = try get(stage, url, "--limit-rate", "100k")
         #expect(eventually { shows.errorOutput.contains(" conn") }, "\(shows.errorOutput)")
@@ -151,7 +152,7 @@ struct AttachTests {
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
         #expect(try stage.isRight("a", "/1/a"))
         #expect(try stage.isRight("b", "/2/b"))
-        // Each line is a task.
+        // Each line reports a task.
         let lines = try outcome.output.split(separator: "\n").map {
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
         }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What clients of aria2 are given in its place.
+/// The programs that answer clients of aria2.
 enum ClientServer: CaseIterable {
     /// `segget serve --rpc`.
     case service
@@ -11,10 +11,10 @@ enum ClientServer: CaseIterable {
     case daemon
 }
 
-/// A service that clients of aria2 talk to, and an origin that waits with its replies.
+/// A service that clients of aria2 call, and an origin that delays its replies.
 ///
-/// A path that begins with `/held` is answered once the test says so; one that begins with `/stuck` never goes on
-/// behind its first bytes; one that begins with `/none` is not found.
+/// Paths that begin with `/held` are answered after `goOn()`. Paths that begin with `/stuck` stall
+/// after 10 kB, and those that begin with `/none` are not found.
 final class ClientStage: Sendable {
     let doors: DoorStage
     private let goesOn = Guarded(false)
@@ -36,27 +36,29 @@ final class ClientStage: Sendable {
         }
     }
 
-    /// Where files go that no client has named a folder for.
+    /// The folder of downloads for which a client names no folder.
     var folder: String { doors.queue.folder }
 
     func url(_ path: String) -> String { doors.queue.origin.url(path) }
 
-    /// Has the origin answer what it held.
+    /// Makes the origin answer the delayed requests.
     func goOn() { goesOn.withLock { $0 = true } }
 
-    /// Starts what clients talk to, which asks for a secret, and lets in pages of an origin.
+    /// Starts a server with a secret that accepts requests from pages of an origin.
     func open(_ server: ClientServer, origin: String? = nil) throws -> Door {
         switch server {
         case .service:
             let origin = origin.map { ["--rpc-allow-origin", $0] } ?? []
             return try doors.open(["--rpc", "0"] + origin)
         case .daemon:
-            // aria2 takes calls of any origin, and so does this.
+            // Like aria2, it accepts calls from any origin.
             return try daemon("--rpc-secret=open sesame", secret: "open sesame")
         }
     }
 
-    /// The same without a secret, at each of its ports; where there is a choice it has two, as for aria2 and Motrix.
+    /// Starts a server without a secret, and returns each of its ports.
+    ///
+    /// The service has two, for clients of aria2 and of Motrix.
     func openWithoutSecret(_ server: ClientServer, origins: [String]) throws -> [Door] {
         guard server == .service else { return [try daemon(secret: "")] }
         let service = try doors.start(
@@ -75,14 +77,14 @@ final class ClientStage: Sendable {
         return Door(service: daemon.process, port: daemon.port, secret: secret)
     }
 
-    /// Ends it in order; a daemon's exit code tells of what it could not fetch.
+    /// Stops the server with SIGTERM; a daemon's exit code depends on its downloads.
     func end(_ door: Door) throws {
         door.service.signal(SIGTERM)
         let outcome = try door.service.wait(timeout: 60)
         guard case .exit = outcome.end else { throw Unexpected(text: outcome.errorOutput) }
     }
 
-    /// What is in a folder; nothing where there is none.
+    /// Returns the names in a folder, or nothing if it does not exist.
     func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
     }
@@ -95,9 +97,9 @@ final class ClientStage: Sendable {
     }
 }
 
-/// What a client was answered.
+/// A response or a notification of JSON-RPC.
 struct ClientAnswer {
-    /// As it came.
+    /// The text as received.
     let text: String
     private let members: [String: Any]
 
@@ -108,27 +110,28 @@ struct ClientAnswer {
             "\(text)", sourceLocation: place)
     }
 
-    /// The method that a notification names.
+    /// The method of a notification.
     var method: String? { members["method"] as? String }
-    /// The task that a notification is about.
+    /// The gid in a notification.
     var told: String? { (members["params"] as? [[String: String]])?.first?["gid"] }
     var result: Any? { members["result"] }
-    /// The result, if it is a text.
+    /// The result, if it is a string.
     var word: String? { result as? String }
     /// The result, if it is an object.
     var object: [String: Any] { result as? [String: Any] ?? [:] }
-    /// The result, if it is a list of objects.
+    /// The result, if it is an array of objects.
     var list: [[String: Any]] { result as? [[String: Any]] ?? [] }
-    /// The text of an error.
+    /// The message of an error.
     var message: String? { (members["error"] as? [String: Any])?["message"] as? String }
 
     /// A member of the result.
     subscript(key: String) -> String? { object[key] as? String }
 
-    /// The one file of a task's status.
+    /// The first file of a task's status.
     var file: [String: Any] { (object["files"] as? [[String: Any]])?.first ?? [:] }
 
-    /// Whether every value of a status is a text, as clients in Go need it, or what they know as a list.
+    /// Whether all values of a status are strings, except `files` and `uris`; clients in Go need
+    /// this.
     var isOfTexts: Bool {
         object.allSatisfy { $0.value is String || $0.key == "files" }
             && file.allSatisfy { $0.value is String || $0.key == "uris" }
@@ -136,7 +139,7 @@ struct ClientAnswer {
 }
 
 extension Door {
-    /// What a call is answered with that is sent as a client writes it.
+    /// Sends a call exactly as given, and returns the response.
     func say(
         _ call: String, _ fields: String = "", at place: SourceLocation = #_sourceLocation
     ) throws -> ClientAnswer {
@@ -144,14 +147,14 @@ extension Door {
     }
 }
 
-/// A WebSocket of a client.
+/// A client's WebSocket.
 final class ClientSocket {
     private let client: WebClient
     private(set) var notices: [ClientAnswer] = []
 
     init(_ client: WebClient) { self.client = client }
 
-    /// What a call is answered with; notifications that come before are kept.
+    /// Sends a call, and returns its response; notifications that arrive earlier are kept.
     func say(_ call: String) throws -> ClientAnswer {
         client.say(call)
         while true {
@@ -169,7 +172,7 @@ final class ClientSocket {
     }
 }
 
-/// Asks for a status again and again, until it is no longer that of a task that goes on.
+/// Polls a status until the task is no longer active, waiting or paused.
 func untilEnded(_ status: () throws -> ClientAnswer) throws -> ClientAnswer {
     var answer = try status()
     _ = try eventually(timeout: 120, poll: 0.05) {

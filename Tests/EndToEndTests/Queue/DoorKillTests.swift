@@ -3,15 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Clients over TCP whose service is killed: they connect anew, and are told the truth.
+/// Kills a service: its clients over TCP reconnect, and receive correct reports.
 @Suite(.timeLimit(.minutes(15)))
 struct DoorKillTests {
-    /// Here nobody connects from, so that no connection of another test takes the port meanwhile.
+    /// No other test connects from this address, so no connection takes the port between two
+    /// services.
     private static let address = "127.0.9.1"
     private static let kills = 5
 
     private let stage: DoorStage
-    /// Lets the tasks go on that are held.
+    /// Releases the delayed tasks.
     private let release = Guarded(false)
 
     init() throws {
@@ -23,7 +24,7 @@ struct DoorKillTests {
         }
     }
 
-    /// Adds the file at a path; the name of its file is that of its path.
+    /// Adds the file at a path, which is saved under the same name.
     private func add(_ name: String, _ door: Door) throws -> String {
         try door.add(stage.queue.origin.url("/\(name)"), #"{"split":"1"}"#)
     }
@@ -49,7 +50,7 @@ struct DoorKillTests {
         var door = try stage.open(at: Self.address, 0)
         let names = Guarded<[String: String]>([:])
         let watcher = DoorWatcher(door) { [queue = stage.queue] gid in
-            // A notice may come before the answer to whoever has added the task.
+            // The notification may arrive before the response to `addUri`.
             _ = eventually { names.withLock { $0[gid] != nil } }
             let name = names.withLock { $0[gid] ?? "" }
             return try queue.isRight(name, "/\(name)")
@@ -76,7 +77,8 @@ struct DoorKillTests {
                 }, "kill \(kill): nobody is connected anew")
             #expect(try gids(door) == Set(names.withLock { $0.keys }), "kill \(kill)")
             let quick = try ["a", "b", "c"].map { try enter("\(kill)\($0)") }
-            // The first is said to be complete, those that are held go on, the others are anywhere.
+            // The first task is reported as complete, the delayed ones are active, and the others
+            // are in any state.
             #expect(
                 eventually(timeout: 120) {
                     watcher.told.notices.contains(["aria2.onDownloadComplete", quick[0]])

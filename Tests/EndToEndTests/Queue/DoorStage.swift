@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A queue whose service is reached over TCP, and programs that reach it.
+/// A queue whose service listens on TCP, and programs that connect to it.
 final class DoorStage: Sendable {
     let queue: QueueStage
 
@@ -13,26 +13,26 @@ final class DoorStage: Sendable {
     /// The file with the secret.
     var secretFile: String { queue.queue + ".rpc-secret" }
 
-    /// The secret, once a service was started.
+    /// The secret; it exists once a service was started.
     func secret() throws -> String {
         try String(contentsOfFile: secretFile, encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Starts `segget serve`, which saves what clients add in the folder of the downloads.
+    /// Starts `segget serve`, which saves downloads of clients in the download folder.
     func start(_ arguments: [String]) throws -> ChildProcess {
         try queue.start(["serve", "--directory", queue.folder] + arguments)
     }
 
-    /// Starts it with a door on a free port, and waits until that is open.
+    /// Starts the service on a free port, and waits until it listens.
     func open(_ arguments: String...) throws -> Door { try open(["--rpc", "0"] + arguments) }
 
-    /// Starts it with a door at an address and a port; 0 is a free one.
+    /// Starts the service at an address and a port; 0 is a free one.
     func open(at address: String, _ port: Int, _ arguments: [String] = []) throws -> Door {
         try open(["--rpc", "\(address):\(port)"] + arguments, at: address)
     }
 
-    /// The same with options that name the door.
+    /// Starts the service with options that name the address.
     func open(_ arguments: [String], at address: String = "127.0.0.1") throws -> Door {
         let service = try start(arguments)
         try #require(
@@ -42,12 +42,12 @@ final class DoorStage: Sendable {
         return Door(service: service, at: address, port: port, secret: try secret())
     }
 
-    /// The port that a service says it listens on.
+    /// The first port that a service has printed.
     static func port(_ service: ChildProcess, _ address: String = "127.0.0.1") -> Int? {
         ports(service, address).first
     }
 
-    /// The ports of an address that a service says it listens on, in order.
+    /// The ports of an address that a service has printed, in order.
     static func ports(_ service: ChildProcess, _ address: String = "127.0.0.1") -> [Int] {
         service.errorOutput.matches(of: /JSON-RPC at http:\/\/([0-9.]+):([0-9]+)\//)
             .filter { $0.1 == address }.compactMap { Int($0.2) }
@@ -90,7 +90,7 @@ final class Door: Sendable {
         self.secret = secret
     }
 
-    /// Ends the service in order.
+    /// Stops the service with SIGTERM.
     func end() throws {
         kill(service.pid, SIGTERM)
         let outcome = try service.wait(timeout: 60)
@@ -101,10 +101,10 @@ final class Door: Sendable {
         try WebClient(to: address, port: port, from: source)
     }
 
-    /// What shows the secret to the API.
+    /// The header that authorizes requests to the API.
     var authorization: String { "Authorization: Bearer \(secret)\r\n" }
 
-    /// What asks for something.
+    /// Returns the text of a request.
     static func request(
         _ line: String, _ fields: String = "", _ body: String = "", host: String = "localhost"
     ) -> String {
@@ -113,7 +113,7 @@ final class Door: Sendable {
         return "\(line) HTTP/1.1\r\nHost: \(host)\r\n\(length)\(fields)\r\n\(body)"
     }
 
-    /// What a request is answered with.
+    /// Sends a request, and returns the response.
     func ask(
         _ line: String, _ fields: String = "", _ body: String = "", host: String = "localhost",
         at place: SourceLocation = #_sourceLocation
@@ -123,7 +123,7 @@ final class Door: Sendable {
         return try reply(client, hasBody: !line.hasPrefix("HEAD "), at: place)
     }
 
-    /// Waits for the reply to what a client has asked.
+    /// Waits for the response to a request that was sent.
     func reply(
         _ client: WebClient, hasBody: Bool = true, at place: SourceLocation = #_sourceLocation
     ) throws -> WebReply {
@@ -135,13 +135,13 @@ final class Door: Sendable {
         return try #require(reply, "no reply: \(client.text)", sourceLocation: place)
     }
 
-    /// A call of JSON-RPC, with the token unless another one is given.
+    /// Returns a call of JSON-RPC, with the secret unless another token is given.
     func body(_ method: String, _ parameters: String..., token: String? = nil) -> String {
         let all = ([#""token:\#(token ?? secret)""#] + parameters).joined(separator: ",")
         return #"{"jsonrpc":"2.0","id":"1","method":"\#(method)","params":[\#(all)]}"#
     }
 
-    /// The result of a call, or what its error says.
+    /// Returns the result of a call, or a `CallError`.
     func call(
         _ method: String, _ parameters: String..., at place: SourceLocation = #_sourceLocation
     ) throws -> Any {
@@ -154,14 +154,14 @@ final class Door: Sendable {
         return try #require(object["result"], "\(reply.body)", sourceLocation: place)
     }
 
-    /// What a call has failed with.
+    /// The error of a call.
     struct CallError: Equatable {
         var message: String
 
         init(_ message: Any?) { self.message = message as? String ?? "" }
     }
 
-    /// Adds a URL, and gives its gid.
+    /// Adds a URL, and returns its gid.
     func add(
         _ url: String, _ options: String = "{}", at place: SourceLocation = #_sourceLocation
     ) throws -> String {
@@ -169,12 +169,12 @@ final class Door: Sendable {
         return try #require(result as? String, "\(result)", sourceLocation: place)
     }
 
-    /// How a task is.
+    /// Returns the result of `aria2.tellStatus`.
     func status(_ gid: String) throws -> [String: Any] {
         try #require(try call("aria2.tellStatus", "\"\(gid)\"") as? [String: Any])
     }
 
-    /// Waits until a task has ended, and gives its errorCode.
+    /// Waits until a task has ended, and returns its `errorCode`.
     func errorCode(_ gid: String) throws -> String? {
         var code: String?
         _ = try eventually(timeout: 120, poll: 0.05) {
@@ -184,7 +184,7 @@ final class Door: Sendable {
         return code
     }
 
-    /// A WebSocket that was opened.
+    /// Opens a WebSocket.
     func socket(_ fields: String = "") throws -> WebClient {
         let client = try connect()
         client.send(WebClient.upgrade(fields: fields))
@@ -193,7 +193,7 @@ final class Door: Sendable {
         return client
     }
 
-    /// The next message of a WebSocket.
+    /// Waits for the next message of a WebSocket.
     static func message(_ client: WebClient) throws -> WebClient.Message {
         var message: WebClient.Message?
         _ = eventually {

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each option of a download: set in one place, read in the others.
+/// Tests that each download option has the same value in `segget set`, in lists and in the API.
 @Suite(.timeLimit(.minutes(5)))
 struct OptionSurfacesTests {
-    /// A row of docs/options.md, as the program prints it.
+    /// A row of docs/options.md, as `segget-manager options` prints it.
     private struct Row {
         let key: String
         let lists: [String]
@@ -29,7 +29,7 @@ struct OptionSurfacesTests {
         /// A value that is not the default.
         var value: String {
             switch takes {
-            // `xattr` in lists.
+            // Lists call it `xattr`.
             case _ where key == "files.attributes": "true"
             case "`true` or `false`":
                 key == "resume" || key == "files.remote_time" ? "false" : "true"
@@ -53,7 +53,7 @@ struct OptionSurfacesTests {
         }
     }
 
-    /// The value of a key with dots.
+    /// Returns the value of a dotted key.
     private static func value(_ key: String, in options: NSDictionary) -> NSObject? {
         key.split(separator: ".").reduce(options as NSObject?) { value, name in
             (value as? NSDictionary)?[String(name)] as? NSObject
@@ -65,7 +65,7 @@ struct OptionSurfacesTests {
         let manager = try Segget.binary().replacing(#/segget$/#, with: "segget-manager")
         let table = try ChildProcess.run(manager, ["options"], in: stage.folder).output
         let rows = table.split(separator: "\n").map(Row.init).filter {
-            // `continue` of a list is another option of `set`.
+            // In `segget set`, `continue` is a different option from the one in lists.
             !$0.lists.isEmpty && $0.change != "no" && $0.key != "resume"
         }
         #expect(rows.count > 35)
@@ -86,7 +86,7 @@ struct OptionSurfacesTests {
         let (inList, inSet) = (try options(listed), try options(changed))
         for row in rows {
             let value = Self.value(row.key, in: inSet)
-            // Secrets are kept, and shown nowhere.
+            // Secrets are stored, and never printed.
             let isSecret = ["access.credentials", "access.cookies"].contains(row.key)
             #expect((value == nil) == isSecret, "\(row.key)")
             #expect(Self.value(row.key, in: inList) == value, "\(row.key)")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `segget add` makes of what it is given.
+/// Tests how `segget add` reads its options and lists.
 struct QueueAddTests {
     @Test(.timeLimit(.minutes(5))) func theFilesOfATaskAreFoundFromElsewhere() throws {
         let stage = try QueueStage(size: 1000)
@@ -35,7 +35,7 @@ struct QueueAddTests {
         let outside = try Sandbox()
         #expect(symlink(outside.path, stage.files.sandbox.path("link")) == 0)
         let home = URL(fileURLWithPath: stage.folder)
-        // Other programs may have a "new" of their own in the folder for temporary files.
+        // Other programs may use the plain name "new" in the temporary folder.
         let beside = "\(home.lastPathComponent)-new"
         let folders = ["sub/a", outside.path("new/deep"), "link/new", "../\(beside)"]
         let list = folders.enumerated().map { number, folder in
@@ -50,14 +50,14 @@ struct QueueAddTests {
         #expect(try outside.names().isEmpty)
         let parent = home.deletingLastPathComponent().path
         #expect(!FileManager.default.fileExists(atPath: "\(parent)/\(beside)"))
-        // Where the user says so, they are made.
+        // Folders that the user names are created.
         try stage.done("rename", ids[1], "--directory", outside.path("mine/deep"))
         try stage.done("retry", ids[1])
         #expect(try stage.run("run").end == .exit(0))
         #expect(try outside.names() == ["mine"])
     }
 
-    /// A part that a killed `segget get` has left.
+    /// Leaves a part on the disk, by killing `segget get`.
     private func leavePart(_ stage: QueueStage, _ path: String, _ name: String) throws {
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
         let get = try Segget.start(["get", "-q", stage.origin.url(path)], in: stage.folder)
@@ -91,7 +91,7 @@ struct QueueAddTests {
             #expect(outcome.end == .exit(64), "\(arguments): \(outcome.errorOutput)")
         }
         let first = try stage.add("/2/b.iso", "--paused")
-        // What is set for downloads in general is not in the way.
+        // The folder of the configuration is ignored.
         let add = try Segget.run(
             [
                 "add", "--queue", stage.queue, "--recover", ".", "-H", "X-Key: 1", "--tag", "t",
@@ -120,7 +120,7 @@ struct QueueAddTests {
         #expect(try stage.names() == ["a.txt"])
     }
 
-    /// The command that the hint names, of a damaged file of the queue.
+    /// Returns the arguments of the command in the hint about a damaged queue.
     private func hinted(_ outcome: ChildProcess.Outcome) throws -> [String] {
         let hint = try #require(
             outcome.errorOutput.split(separator: "\n").first { $0.hasPrefix("hint:") })

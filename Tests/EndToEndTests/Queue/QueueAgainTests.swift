@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Finished tasks whose files are gone.
+/// Tests `segget retry` for finished tasks whose files are missing or changed.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueAgainTests {
     private let stage: QueueStage
 
     init() throws { stage = try QueueStage(size: 100_000) }
 
-    /// A completed task whose file was deleted.
+    /// Completes a task, and deletes its file.
     private func lostTask(_ path: String, _ name: String) throws -> String {
         let id = try stage.add(path)
         #expect(try stage.run("run").end == .exit(0))
@@ -27,7 +27,7 @@ struct QueueAgainTests {
         #expect(try stage.run("run").end == .exit(0))
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
         #expect(try stage.task(id)["file"] as? String == "there")
-        // With the file in its place there is nothing to do.
+        // There is nothing to do if the file exists.
         #expect(try stage.done("retry", id).contains("is completed: unchanged"))
     }
 
@@ -53,7 +53,7 @@ struct QueueAgainTests {
         #expect(try stage.state(id) == "completed")
     }
 
-    /// The user may have moved the files of finished tasks away.
+    /// The user may have moved the files on purpose.
     @Test func retryOfAllTasksLeavesMissingFilesAlone() throws {
         let id = try lostTask("/1/a.iso", "a.iso")
         let failed = try stage.add("/none/b.iso")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A queue whose file is not what it should be: a clear message, the right code, and nothing overwritten.
+/// Tests damaged files, full disks and other problems: segget explains them and overwrites nothing.
 struct QueueBadDayTests {
     private func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
 
@@ -119,7 +119,7 @@ struct QueueBadDayTests {
         let run = try stage.run("run")
         #expect(run.end == .exit(0), "\(run.errorOutput)")
         #expect(try stage.isRight("a.iso", "/1/a.iso") && stage.isRight("b.iso", "/2/b.iso?sig=1"))
-        // A second time there is nothing to recover.
+        // The second run finds nothing to recover.
         #expect(try stage.run("add", "--recover", stage.folder).output.isEmpty)
     }
 

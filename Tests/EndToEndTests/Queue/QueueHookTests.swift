@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The commands that a worker runs at the ends of tasks.
+/// Tests the commands that a worker runs when tasks finish.
 struct QueueHookTests {
     private let stage: QueueStage
 
@@ -30,7 +30,7 @@ struct QueueHookTests {
         return text?.split(separator: "\n").map(String.init) ?? []
     }
 
-    /// What the only command of a kind has left.
+    /// Returns what the only command of a kind has written into one of its files.
     private func left(_ kind: String, _ what: String) throws -> String {
         let names = try FileManager.default.contentsOfDirectory(atPath: stage.home.path("out"))
             .filter { $0.hasPrefix(kind + ".") && $0.hasSuffix(what) }
@@ -81,7 +81,7 @@ struct QueueHookTests {
                 "SEGGET_TASK_FAILED": "1",
             ])
         #expect(try input("idle")["completed"] as? Int == 1)
-        // Nothing of the queue's is open in it: its input, our standard error, and the shell's own.
+        // The hook has three open descriptors: its input, standard error, and the shell's script.
         let open = try left("complete", "descriptors")
         #expect(open.contains("segget-task") && !open.contains("queue.sqlite"), "\(open)")
         #expect(!open.contains("socket:"), "\(open)")
@@ -95,21 +95,21 @@ struct QueueHookTests {
         let started = { try FileManager.default.contentsOfDirectory(atPath: out).count }
         for number in 1...6 { _ = try stage.add("/\(number)/\(number).iso") }
         let worker = try stage.work("--on-complete", "slow")
-        // A worker that is done takes no more commands, so it is not asked.
+        // A worker that has finished accepts no commands, so the test looks at the folder.
         let names = Set((1...6).map { "\($0).iso" })
         #expect(try eventually(timeout: 120, poll: 0.1) { Set(try stage.names()) == names })
-        // A few at a time.
+        // At most four run at a time.
         #expect(try eventually { try started() == 4 })
         #expect(worker.isRunning)
         try stage.home.write("go", "")
         let outcome = try worker.wait(timeout: 120)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        // Each has its file, and all have written into one.
+        // Each command wrote its file, and all six are in the shared file.
         #expect(try started() == 7)
         #expect(try stage.home.read("out/order").count == 6)
     }
 
-    /// The command of a worker that was killed goes on, and has nothing of the queue's.
+    /// The command of a killed worker keeps running, without the queue's lock.
     @Test(.timeLimit(.minutes(5))) func aKilledWorkersCommandDoesNotHoldTheQueue() throws {
         let (out, go) = (stage.home.path("out/pid"), stage.home.path("go"))
         try stage.tool(
@@ -131,7 +131,7 @@ struct QueueHookTests {
         let worker = try stage.start(["run", "--keep-running"] + Self.hooks)
         _ = try stage.add("/1/a.iso")
         #expect(eventually { order == ["complete", "idle"] }, "\(order)")
-        // What the user does brings nothing to an end.
+        // Commands of the user do not count as results.
         let held = try stage.add("/2/b.iso", "--paused")
         try stage.done("cancel", held)
         try stage.done("remove", held)

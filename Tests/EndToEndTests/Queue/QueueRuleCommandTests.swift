@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Rules of the settings, as they are typed and shown.
+/// Tests `segget settings --rule`.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueRuleCommandTests {
     private let stage: QueueStage
@@ -28,7 +28,7 @@ struct QueueRuleCommandTests {
         #expect(
             shown.contains("state         waiting: the queue is paused: on a metered"), "\(shown)")
         #expect(stage.origin.requests.isEmpty)
-        // Whoever changes a rule has it looked at anew.
+        // A changed rule makes the worker check the network at once.
         try stage.tool("busctl", "echo u 4")
         try stage.done("settings", "--rule", "metered=pause")
         let outcome = try worker.wait(timeout: 120)

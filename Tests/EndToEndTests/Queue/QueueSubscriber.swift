@@ -2,27 +2,27 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Listens to the events of a queue, as docs/api.md has them, and connects anew when the worker ends.
+/// Subscribes to the events of a queue, as in docs/api.md, and reconnects when the worker ends.
 final class QueueSubscriber: Sendable {
     private struct State {
-        /// The tasks as they were told, by their ids.
+        /// The latest report of each task, by its id.
         var tasks: [String: Data] = [:]
         var lastID = ""
         var connections = 0
-        /// What did not come as docs/api.md says.
+        /// Events that contradict docs/api.md.
         var faults: [String] = []
         var mayGoOn = true
         var hasEnded = false
     }
 
-    /// What asks for events, without the last id.
+    /// The head of the request, without `Last-Event-ID`.
     private let head: String
     private let connect: @Sendable () -> QueueLine?
     private let state = Guarded(State())
 
-    /// Listens to whoever works the queue whose database has a path, by its socket.
+    /// Subscribes through the socket of the worker that runs the queue at a path.
     convenience init(_ queue: String) {
-        // An old client is told the bytes as they are meant.
+        // HTTP/1.0: the body is sent without chunks.
         self.init("GET /v2/events HTTP/1.0\r\n") {
             let data = FileManager.default.contents(atPath: queue + ".lock") ?? Data()
             let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -30,7 +30,7 @@ final class QueueSubscriber: Sendable {
         }
     }
 
-    /// Listens to a service over TCP, and to the next one that is at its place.
+    /// Subscribes to a service over TCP, and to the next one at the same address.
     convenience init(_ door: Door) {
         let (address, port) = (door.address, door.port)
         self.init("GET /api/v2/events HTTP/1.0\r\nHost: localhost\r\n" + door.authorization) {
@@ -49,19 +49,19 @@ final class QueueSubscriber: Sendable {
         thread.start()
     }
 
-    /// How often it was connected to a worker.
+    /// How many connections were made.
     var connections: Int { state.withLock { $0.connections } }
-    /// What did not come as it should.
+    /// Events that contradict docs/api.md.
     var faults: [String] { state.withLock { $0.faults } }
 
-    /// Whether it knows of all tasks what `list --json` says.
+    /// Whether the events have reported all tasks as `list --json` does.
     func knows(_ tasks: [[String: Any]]) throws -> Bool {
         var wanted: [String: Data] = [:]
         for task in tasks { wanted[task["id"] as? String ?? ""] = try Self.text(task) }
         return state.withLock { $0.tasks == wanted }
     }
 
-    /// What it knows, in words.
+    /// All reported tasks, as text for the messages of failed expectations.
     var known: String {
         state.withLock { state in
             state.tasks.values.map { String(decoding: $0, as: UTF8.self) }.sorted()
@@ -69,13 +69,13 @@ final class QueueSubscriber: Sendable {
         }
     }
 
-    /// Ends it.
+    /// Stops listening, and waits until the thread has ended.
     func stop() {
         state.withLock { $0.mayGoOn = false }
         _ = eventually { state.withLock { $0.hasEnded } }
     }
 
-    /// The same text for the same task; its place in the order is not told in changes.
+    /// Returns the same text for the same task; changes do not report its position.
     private static func text(_ task: [String: Any]) throws -> Data {
         var task = task
         task["position"] = nil
@@ -84,7 +84,7 @@ final class QueueSubscriber: Sendable {
 
     /// Listens until the connection ends.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was a connection.
     private func listen() -> Bool {
         guard let line = connect() else { return false }
         let last = state.withLock { state in
@@ -106,12 +106,12 @@ final class QueueSubscriber: Sendable {
         return true
     }
 
-    /// Takes what comes between two empty lines.
+    /// Handles the lines between two empty lines.
     ///
     /// - Parameters:
-    ///   - text: It.
-    ///   - last: The id that the connection was begun with, before the first event of it has come.
-    /// - Returns: Whether it was an event.
+    ///   - text: The lines.
+    ///   - last: The `Last-Event-ID` of this connection, until its first event is received.
+    /// - Returns: Whether the text was an event.
     private func take(_ text: String, after last: String?) -> Bool {
         func field(_ name: String) -> String? {
             text.split(separator: "\n").first { $0.hasPrefix("\(name): ") }
@@ -143,7 +143,7 @@ final class QueueSubscriber: Sendable {
     }
 }
 
-/// A connection to whoever works a queue.
+/// A connection to the worker of a queue.
 final class QueueLine {
     private let descriptor: Int32
 
@@ -187,9 +187,9 @@ final class QueueLine {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Adds what has come, if anything comes in so many milliseconds.
+    /// Appends received bytes, after waiting for them for at most `milliseconds`.
     ///
-    /// - Returns: Whether more may come.
+    /// - Returns: Whether the connection is still open.
     func receive(into text: inout Data, within milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&request, 1, milliseconds) > 0 else { return true }
