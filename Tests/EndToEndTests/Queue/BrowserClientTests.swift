@@ -2,21 +2,22 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Conversations of extensions and pages in a browser that hand links to aria2 or Motrix: what each one sends, and what
-/// it needs in the answers.
+/// Replays the calls of browser extensions and pages that send links to aria2 or Motrix, and checks
+/// the responses that they need.
 @Suite(.timeLimit(.minutes(10)))
 struct BrowserClientTests {
     private let stage: ClientStage
 
     init() throws { stage = try ClientStage() }
 
-    /// Extensions in Chrome: Aria2 Explorer, and Tampermonkey, whose scripts call by `GM_xmlhttpRequest`.
+    /// Chrome extensions: Aria2 Explorer, and Tampermonkey, whose scripts call by
+    /// `GM_xmlhttpRequest`.
     private static let explorer = "chrome-extension://mpkodccbngfoacfalldjimigbofkhgjn"
     private static let tampermonkey = "chrome-extension://dhdgffkkebhmkfjojejmpbldmpobfkfo"
-    /// A page that calls by itself.
+    /// A page that calls aria2 directly.
     private static let page = "https://pan.example"
 
-    /// Fields of a request of an extension or a page.
+    /// The headers of a request of an extension or a page.
     private static func fields(_ origin: String, type: String = "application/json") -> String {
         "Accept: application/json\r\nContent-Type: \(type)\r\nOrigin: \(origin)\r\n"
             + "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: cors\r\n"
@@ -33,7 +34,7 @@ struct BrowserClientTests {
             let all = (["\"token:\(token ?? door.secret)\""] + parameters).joined(separator: ",")
             return #"{"jsonrpc":"2.0","method":"aria2.\#(method)","id":\#(id),"params":[\#(all)]}"#
         }
-        // It opens a WebSocket, and asks by POST as long as that is not open.
+        // It opens a WebSocket, and uses POST until the WebSocket is open.
         let socket = ClientSocket(try door.socket("Origin: \(Self.explorer)\r\n"))
         let first = try door.say(text("getGlobalStat"), fields)
         for key in ["numActive", "numStopped", "numWaiting", "uploadSpeed", "downloadSpeed"] {
@@ -42,7 +43,7 @@ struct BrowserClientTests {
         let second = try socket.say(text("getGlobalStat"))
         #expect(second.text.contains("\"id\":1,") && second["numActive"] == "0")
 
-        // A link is handed over by POST.
+        // A link is sent by POST.
         let folder = "\(stage.folder)/films"
         let options =
             #"{"split":"4","max-connection-per-server":"4","header":["Cookie: a=b; c=d","#
@@ -62,7 +63,7 @@ struct BrowserClientTests {
         let ended = try socket.say(
             text("tellStatus", "\"\(gid)\"", #"["dir","files","bittorrent"]"#))
         #expect(Set(ended.object.keys) == ["dir", "files"])
-        // The name's folders are below that of the options.
+        // The folders in `out` are below `dir`.
         #expect(ended["dir"]?.hasPrefix(folder) == true)
         #expect(ended.file["path"] as? String == "\(folder)/new/a b.zip")
         let files = try socket.say(text("getFiles", "\"\(gid)\"")).list
@@ -75,7 +76,7 @@ struct BrowserClientTests {
         let failing = try #require(
             try door.say(text("addUri", #"["\#(stage.url("/none"))"]"#, "{}"), fields).word)
         try socket.waits(for: "aria2.onDownloadError", of: failing)
-        // By this word it knows that the secret is wrong.
+        // This word tells the extension that the secret is wrong.
         for answer in [
             try door.say(text("getGlobalStat", token: "wrong"), fields),
             try socket.say(text("getGlobalStat", token: "wrong")),
@@ -92,7 +93,8 @@ struct BrowserClientTests {
             server, origins: [Self.tampermonkey, Self.page])
         let door = try #require(doors.first)
 
-        // LinkSwift tries the connection, then adds: with a token of nothing, and fields without a space.
+        // LinkSwift tests the connection, then adds a link with an empty token and headers without
+        // a space.
         let script = Self.fields(Self.tampermonkey, type: "text/plain;charset=UTF-8")
         let version = try door.say(
             #"{"id":1764202568123,"jsonrpc":"2.0","method":"aria2.getVersion","params":["token:"]}"#,
@@ -105,7 +107,7 @@ struct BrowserClientTests {
         let gid = try #require(added.word, "\(added.text)")
         #expect(added.text.contains("\"id\":1764202568456,"))
 
-        // A page's WebSocket, with the token of a variable that is not set, and an option that nobody has.
+        // A page's WebSocket, with the token of an undefined variable and an unknown option.
         let socket = ClientSocket(
             try doors[doors.count - 1].socket("Origin: \(Self.page)\r\n"))
         let told = try socket.say(
@@ -118,7 +120,7 @@ struct BrowserClientTests {
         try socket.waits(for: "aria2.onDownloadStart", of: watched)
         try socket.waits(for: "aria2.onDownloadComplete", of: watched)
 
-        // BaiduExporter has no token at all.
+        // BaiduExporter sends no token.
         #expect(
             try door.say(
                 #"{"jsonrpc":"2.0","method":"aria2.getVersion","id":1,"params":[]}"#, script
@@ -146,7 +148,7 @@ struct BrowserClientTests {
         try stage.end(door)
     }
 
-    /// Extensions that hand links to Motrix, at a port of its own, and read only whether there is an error.
+    /// Extensions that send links to the port of Motrix, and read only whether there is an error.
     @Test(arguments: ClientServer.allCases)
     func motrixCallers(server: ClientServer) throws {
         let extensions = "chrome-extension://aaaabbbbccccddddeeeeffffgggghhhh"
@@ -163,7 +165,7 @@ struct BrowserClientTests {
                 + #"["\#(stage.url("/m"))"],{"out":"m.iso","referer":"https://page.example/"}]}"#,
             fields)
         #expect(added.message == nil && added.text.contains(#""id":"1764202568124","#))
-        // The other door has the same tasks.
+        // The other port serves the same tasks.
         let gid = try #require(added.word, "\(added.text)")
         let ended = try untilEnded {
             try doors[0].say(#"{"id":1,"method":"aria2.tellStatus","params":["\#(gid)"]}"#)

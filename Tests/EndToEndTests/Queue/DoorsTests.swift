@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Who gets in over TCP, and who does not.
+/// Tests which clients over TCP are accepted, and which are refused.
 @Suite(.timeLimit(.minutes(5)))
 struct DoorsTests {
     private let stage: DoorStage
 
     init() throws { stage = try DoorStage() }
 
-    // MARK: What listens
+    // MARK: Listeners
 
     @Test func nothingListensUnlessAsked() throws {
         let silent = try stage.start([])
@@ -41,7 +41,7 @@ struct DoorsTests {
         #expect(try service.wait(timeout: 60).end == .exit(0))
     }
 
-    // MARK: The secret
+    // MARK: Secret
 
     @Test func theSecretIsItsOwnersAndStays() throws {
         let door = try stage.open()
@@ -58,7 +58,7 @@ struct DoorsTests {
         #expect(next.secret == door.secret)
         try next.end()
 
-        // Where others could read it, it is none.
+        // A secret that others can read is refused.
         chmod(stage.secretFile, 0o644)
         let refused = try stage.start(["--rpc", "0"]).wait(timeout: 60)
         #expect(refused.end != .exit(0))
@@ -79,7 +79,7 @@ struct DoorsTests {
         let socket = try door.socket()
         socket.say(call)
         #expect(try Door.message(socket).text.contains(#""version""#))
-        // Whatever a page can have a browser fetch needs the token all the same.
+        // A page can make a browser send GET requests, so they need the token anyway.
         for callback in ["", "&jsoncallback=f"] {
             let target = "/jsonrpc?method=aria2.getVersion&id=1\(callback)"
             #expect(try door.ask("GET \(target)").body.contains("Unauthorized"))
@@ -117,7 +117,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    // MARK: Pages of others
+    // MARK: Foreign pages
 
     @Test func pagesOfOthersAreRefused() throws {
         let door = try stage.open()
@@ -151,19 +151,19 @@ struct DoorsTests {
         ] {
             #expect(try statuses(fields, host: own) == let200, "\(fields)")
         }
-        // A name of somebody else's that leads here.
+        // Foreign host names that resolve to this machine (DNS rebinding).
         for host in ["evil.example", "evil.example:\(door.port)", "127.1", "localhost.evil"] {
             #expect(try statuses("", host: host) == refused, "\(host)")
         }
         for host in ["127.0.0.1", "127.0.0.1:\(door.port)", "192.0.2.7", "LOCALHOST"] {
             #expect(try statuses("", host: host) == let200, "\(host)")
         }
-        // Nothing of it was carried out.
+        // No refused call was carried out.
         #expect((try door.call("aria2.tellWaiting", "0", "9") as? [Any])?.isEmpty == true)
         try door.end()
     }
 
-    /// A person who opens the page by such a name reads why it is refused, and nothing else.
+    /// A browser that opens the page under an unknown host name receives a text with the reason.
     @Test func aPersonUnderAnotherNameReadsAConstantText() throws {
         let door = try stage.open("--web", "0")
         let accept = "Accept: text/html,application/xhtml+xml;q=0.9\r\n"
@@ -185,12 +185,12 @@ struct DoorsTests {
         ] {
             #expect(!text.contains(word), "\(word)")
         }
-        // Programs, and whoever is no reader, get what they get today.
+        // Programs receive JSON as before.
         for (line, fields) in [("GET /", ""), ("GET /", "Accept: */*\r\n"), ("POST /", accept)] {
             let reply = try door.ask(line, fields, host: "nas.example")
             #expect(reply.status == 403 && reply.field("content-type") == "application/json")
         }
-        // What is refused for another reason is no question of the name.
+        // A foreign origin is a different reason than the host name, so the page is not sent.
         let foreign = try door.ask("GET /", accept + "Origin: http://evil.example\r\n")
         #expect(foreign.status == 403 && foreign.field("content-type") == "application/json")
         try door.end()
@@ -224,7 +224,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    /// Whoever manages a service finds the secret by its log, and nobody else does.
+    /// The log names the file with the secret, which only its owner can read.
     @Test func theLogHasTheSecretsPathOnly() throws {
         let door = try stage.open()
         #expect(eventually { door.service.errorOutput.contains("`\(stage.secretFile)`") })
@@ -255,7 +255,7 @@ struct DoorsTests {
         #expect(preflight.field("access-control-allow-origin") == page)
         #expect(preflight.field("access-control-allow-headers") == "content-type")
         #expect(preflight.field("access-control-allow-methods")?.contains("POST") == true)
-        // To be let in is not to be trusted.
+        // An allowed origin still needs the token.
         let wrong = door.body("aria2.getVersion", token: "wrong")
         #expect(try door.ask("POST /jsonrpc", allowed, wrong).status == 400)
 
@@ -267,9 +267,10 @@ struct DoorsTests {
         try door.end()
     }
 
-    // MARK: Those who guess
+    // MARK: Guessed secrets
 
-    /// Five failures are answered after up to 16 s; another address is answered meanwhile, even for a failure of its own.
+    /// Five failures are answered after up to 16 s; other addresses are answered meanwhile, even
+    /// after a failure.
     @Test func whoeverFailedWaitsAlone() throws {
         let door = try stage.open()
         let wrong = Door.request("POST /jsonrpc", "", door.body("aria2.getVersion", token: "x"))
@@ -285,13 +286,14 @@ struct DoorsTests {
         other.send(wrong)
         #expect(try door.reply(other).status == 400)
         #expect(guessers.contains { $0.takeReply() == nil && !$0.isEnded })
-        // Nobody is held up at the same address either.
+        // Correct requests from the same address are not delayed either.
         #expect(try door.ask("GET /api/v2/health", door.authorization).status == 200)
         #expect(guessers.contains { $0.takeReply() == nil && !$0.isEnded })
         try door.end()
     }
 
-    /// The same for the API and for a WebSocket: what is sent later from elsewhere is answered first.
+    /// Failures are delayed in the API and on WebSockets too; a later request from another address
+    /// is answered first.
     @Test(arguments: ["api", "socket"])
     func everyWayInIsDelayed(way: String) throws {
         let door = try stage.open()
@@ -316,7 +318,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    // MARK: Too much
+    // MARK: Limits
 
     @Test func bodiesAreBounded() throws {
         let door = try stage.open()
@@ -350,7 +352,7 @@ struct DoorsTests {
     @Test func nestingIsBounded() throws {
         let door = try stage.open()
         func nested(_ levels: Int) -> String {
-            // The token stands on the second level.
+            // The token is on the second level.
             let deep = String(repeating: "[", count: levels - 2)
             return #"{"id":1,"method":"aria2.getVersion","params":["token:\#(door.secret)","#
                 + deep + String(repeating: "]", count: levels - 2) + "]}"
@@ -365,7 +367,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    /// WebSockets, as no time ends those.
+    /// WebSockets have no timeout.
     @Test func connectionsAreBounded() throws {
         let door = try stage.open()
         let sockets = try (0..<256).map { _ in try door.socket() }
@@ -379,12 +381,12 @@ struct DoorsTests {
         #expect(oneTooMany.text.isEmpty)
         sockets[0].say(door.body("aria2.getVersion"))
         #expect(try Door.message(sockets[0]).text.contains(#""version""#))
-        // Commands of this user's reach the queue all the same.
+        // Commands of this user still reach the queue.
         #expect(try stage.queue.tasks().isEmpty)
         try door.end()
     }
 
-    // MARK: Who is told
+    // MARK: Notifications
 
     @Test func aWebSocketIsToldOnlyAfterAToken() throws {
         let door = try stage.open()
@@ -398,7 +400,7 @@ struct DoorsTests {
             #"{"jsonrpc":"2.0","method":"aria2.onDownloadStart","params":[{"gid":"\#(gid)"}]}"#
         #expect(try Door.message(known).text == start)
         #expect(try Door.message(known).text == start.replacing("Start", with: "Complete"))
-        // Had it been told, that would come first.
+        // A notification would arrive before this response.
         unknown.say(#"{"id":"b","method":"system.listNotifications"}"#)
         #expect(try Door.message(unknown).text.contains(#""id":"b""#))
         try door.end()
@@ -409,7 +411,7 @@ struct DoorsTests {
         _ = try door.add(
             stage.queue.origin.url("/a"), #"{"gid":"00000000000000aa","pause":"true"}"#)
         var next = 10
-        /// The replies to some requests, without what changes; all at once, each from an address of its own.
+        /// Returns the replies to requests that are sent at once, each from its own address.
         func shapes(_ requests: [(line: String, body: String)]) throws -> Set<String> {
             let clients = try requests.map { request in
                 next += 1
@@ -439,7 +441,7 @@ struct DoorsTests {
                 "DELETE /jsonrpc", "GET /rpc", "GET /jsonrpc/x", "GET /openapi.json",
             ].map { ($0, "") })
         #expect(others.count == 1, "\(others)")
-        // Whether there is a task, or a method, is not told.
+        // A reply does not reveal whether a task or a method exists.
         let refused = try shapes(
             [
                 ("aria2.tellStatus", "00000000000000aa"), ("aria2.tellStatus", "00000000000000bb"),
@@ -447,7 +449,7 @@ struct DoorsTests {
             ].map { ("POST /jsonrpc", door.body($0, "\"\($1)\"", token: "x")) })
         #expect(refused.count == 1, "\(refused)")
 
-        // Nothing of it says more than that.
+        // No reply names segget, its version, its folders or a task.
         for text in api.union(others).union(refused) {
             for word in ["segget", "aria2", "0.1", stage.queue.folder, "aa"] {
                 #expect(!text.lowercased().contains(word), "\(word) in \(text)")

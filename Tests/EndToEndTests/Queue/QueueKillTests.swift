@@ -3,28 +3,29 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A worker that ends again and again, with commands in between: nothing is lost, and nothing done twice.
+/// Kills a worker repeatedly, with commands in between: no task is lost, and none is done twice.
 struct QueueKillTests {
-    /// Who works the queue, and how it ends.
+    /// The kind of worker, and how it ends.
     enum Worker: CaseIterable, Sendable {
         case killed, killedService, endedService
 
-        /// Whether it is a service, to which others listen.
+        /// Whether it is a service, which has subscribers.
         var isService: Bool { self != .killed }
-        /// What it is sent.
+        /// The signal that ends it.
         var signal: Int32 { self == .endedService ? SIGTERM : SIGKILL }
-        /// What is typed.
+        /// Its command line.
         var command: [String] { isService ? ["serve"] : ["run", "--keep-running"] }
     }
 
-    /// How many listen to a service.
+    /// Subscribers of a service.
     private static let subscribers = 4
     /// Connections of each task.
     private static let connections = 2
     private static let tasks = 20
     private static let size: Int64 = 4 << 20
 
-    /// `SEGGET_QUEUE_KILLS` asks for more, 100 for instance; with instruments each takes long.
+    /// The number of kills; `SEGGET_QUEUE_KILLS` sets it, and instrumented builds use fewer because
+    /// they are slow.
     private static var kills: Int {
         let environment = ProcessInfo.processInfo.environment
         let usual = environment["SEGGET_INSTRUMENTED"] == nil ? 8 : 3
@@ -42,10 +43,10 @@ struct QueueKillTests {
         print("queue kill test: seed \(seed), \(kills) kills of \(who)")
         var random = SplitMix64(seed: seed)
         let stage = try QueueStage(size: Self.size)
-        // All of it takes about as long as the kills.
+        // All downloads together take about as long as the kills.
         let pace = Double(Self.size) * Double(Self.tasks) / Double(kills) / 1.2 / 24
         stage.files.bendGET { _, reply in reply.pace = pace }
-        // Every second one comes from nginx.
+        // nginx serves every second file.
         let served = try Sandbox("segget-served")
         let nginx = try Nginx(root: served.path, limitRate: "\(Int(pace))")
         var ids: [String] = []
@@ -70,7 +71,7 @@ struct QueueKillTests {
             let command = Self.command(ids, kill, &random)
             let given = try stage.start(command)
             _ = eventually(timeout: patience / 2) { !given.isRunning }
-            // Before it can be reached, SIGTERM ends it as it ends any program.
+            // Until the worker listens, it has no handler of SIGTERM.
             let isReady = stage.isWorked(by: worker.pid)
             worker.signal(who.signal)
             let end = try worker.wait().end
@@ -78,10 +79,10 @@ struct QueueKillTests {
                 end == .signal(who.signal) && (who.signal == SIGKILL || !isReady)
                     || end == .exit(0) && who.signal == SIGTERM,
                 "seed \(seed), kill \(kill): \(end)")
-            // Whatever became of it: it may have lost the worker in the middle of its answer.
+            // The worker may have ended before it answered, so the exit code does not matter.
             _ = try given.wait()
         }
-        // What the commands have held or cancelled goes on.
+        // Resumes the tasks that commands have paused.
         stage.files.behave()
         try stage.done("resume", "--all")
         try end(stage, who, listening, seed)
@@ -100,20 +101,19 @@ struct QueueKillTests {
             #expect(try stage.isRight(name, "/\(number)/\(number).iso"), "seed \(seed): \(name)")
         }
         #expect(expected.count == Self.tasks, "seed \(seed): none has another's name")
-        // Nothing is fetched twice but what a kill, or a command that gives it up, has cost.
+        // Only bytes that a kill or a cancellation has lost are downloaded again.
         let total = Self.size * Int64(Self.tasks)
         let bytes = try nginx.accessLog().reduce(stage.origin.bytesServed) { $0 + $1.bytes }
         print("queue kill test: \(bytes) bytes on the wire for \(total)")
         let given = Int64(kills) * Self.size
-        // Told to end, it records all that has come: only what is on the way is asked for again.
+        // SIGTERM records all received bytes: only those in flight are requested again.
         let onTheWay = Int64(Self.connections) * (256 << 10)
         let lost = Int64(kills) * 5 * (who.signal == SIGTERM ? onTheWay : 8 << 20)
         #expect(bytes <= total / 100 * 102 + lost + given, "seed \(seed)")
-        // No stray file.
         #expect(Set(try stage.names()) == expected, "seed \(seed)")
     }
 
-    /// Has the rest fetched, and looks whether all who listen know what the queue says.
+    /// Finishes all tasks, and expects every subscriber to know the state of the queue.
     private func end(
         _ stage: QueueStage, _ who: Worker, _ listening: [QueueSubscriber], _ seed: UInt64
     ) throws {
@@ -136,7 +136,7 @@ struct QueueKillTests {
         #expect(try service.wait().end == .exit(0), "seed \(seed)")
     }
 
-    /// A command at random.
+    /// Returns a random command.
     private static func command(
         _ ids: [String], _ kill: Int, _ random: inout SplitMix64
     ) -> [String] {

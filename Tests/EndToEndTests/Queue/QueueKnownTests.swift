@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// URLs that a task has already, from wherever they are added.
+/// Tests adding a URL that a task has already.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueKnownTests {
     private let stage: QueueStage
@@ -13,7 +13,7 @@ struct QueueKnownTests {
         for name in ["one", "two"] { mkdir(stage.files.sandbox.path(name), 0o700) }
     }
 
-    /// Runs `segget add` in a folder below that of the downloads.
+    /// Runs `segget add` in a folder below the download folder.
     private func add(
         in folder: String, _ arguments: String..., environment: [String: String] = [:]
     ) throws -> ChildProcess.Outcome {
@@ -32,7 +32,7 @@ struct QueueKnownTests {
         let second = try add(in: "two")
         #expect(second.end == .exit(0) && id(second) == first, "\(second.errorOutput)")
         #expect(second.errorOutput.contains("`\(stage.folder)/one`"), "\(second.errorOutput)")
-        // It is resumed, as from its own folder.
+        // The task is resumed, as if added from its own folder.
         #expect(try stage.task(first)["wanted"] as? String == "run")
         #expect(try stage.run("run").end == .exit(0))
         let third = try add(in: "two")
@@ -52,7 +52,7 @@ struct QueueKnownTests {
         #expect(try stage.tasks().count == 1)
     }
 
-    /// A folder of the configuration was not typed.
+    /// The user did not type the folder of the configuration.
     @Test func aConfiguredFolderMakesNoCopy() throws {
         let first = id(try add(in: "one"))
         let other = stage.files.sandbox.path("two")
@@ -100,7 +100,7 @@ struct QueueKnownTests {
         }
         #expect(!refused.errorOutput.contains("first") && !refused.errorOutput.contains("other"))
         #expect(try stage.tasks("--state", "paused").count == before)
-        // The same as before is no difference, and neither is what is not given.
+        // Equal options are no difference, and missing ones are not compared.
         let same = try add(in: "two", "--paused", "--user", "me:first", "--header", "X-Key: first")
         #expect(same.end == .exit(0) && id(same) == first, "\(same.errorOutput)")
         let copy = try add(in: "two", option, value, "--again", "--paused")

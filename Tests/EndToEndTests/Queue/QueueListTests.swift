@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the commands say of tasks, and of a queue that nobody works.
+/// Tests how `segget list` and other commands report tasks and a missing worker.
 struct QueueListTests {
     private func add(_ count: Int, _ stage: QueueStage) throws -> [String] {
         let urls = (1...count).map { stage.origin.url("/\($0)/\($0).iso") }
@@ -26,9 +26,9 @@ struct QueueListTests {
         #expect(try screen.lines().first?.hasPrefix("  ID STATE") == true, "\(screen.shown)")
         #expect(try stage.run("run").end == .exit(0))
         #expect(try has("30 completed\n30 finished since you last looked"), "\(screen.shown)")
-        // What has no room was not seen.
+        // Tasks that did not fit on the screen are still unseen.
         #expect(try eventually { try stage.tasks("--unseen").count == 10 })
-        // In the frames after that it is told all the same.
+        // Later frames repeat the summary.
         _ = try stage.add("/31/31.iso", "--paused")
         #expect(try has("1 paused, 30 completed\n30 finished"), "\(screen.shown)")
         try screen.resize(width: 40)
@@ -61,7 +61,7 @@ struct QueueListTests {
         #expect(try has(list, "\n1 running, 1 waiting", true), "\(list.shown)")
         #expect(try has(show, "state         running", true), "\(show.shown)")
         #expect(try has(show, "connection    ", true), "\(show.shown)")
-        // What is added is told of.
+        // The list shows added tasks.
         _ = try stage.add("/3/3.iso", "--paused")
         #expect(try has(list, "\n1 running, 1 waiting, 1 paused", true), "\(list.shown)")
         worker.signal(SIGKILL)
@@ -73,12 +73,12 @@ struct QueueListTests {
         #expect(try has(show, "state         running", true), "\(show.shown)")
         try stage.done("cancel", id)
         #expect(try has(show, "state         cancelled", true), "\(show.shown)")
-        // Ctrl-C ends the one; the other ends when there is nothing to show any more.
+        // Ctrl-C ends `list`; `show` ends when its task is removed.
         try list.press("C-c")
         #expect(
             try eventually {
                 let lines = try list.lines()
-                // What was there before is there again, and nothing else.
+                // Only the previous screen remains.
                 return lines.count == 1 && lines[0].hasSuffix("code 130")
             }, "\(list.shown)")
         try stage.done("remove", id)
@@ -133,7 +133,7 @@ struct QueueListTests {
             #expect(outcome.end == .exit(64), "\(arguments): \(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains("no task has the tag `godo`"), "\(arguments)")
         }
-        // The others are done.
+        // The command applies to the other tag.
         let both = try stage.run("pause", "--tag", "godo", "--tag", "good")
         #expect(both.end == .exit(64))
         #expect(try stage.task(id)["wanted"] as? String == "paused")

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A queue whose network goes away, over a real wire: nothing fails, and nobody has to do anything.
+/// Disconnects the network of a queue, over a virtual Ethernet pair: tasks wait and resume without
+/// help.
 @Suite(
     .serialized, .timeLimit(.minutes(8)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
@@ -20,7 +21,8 @@ struct QueueNetworkTests {
         return outcome.output.trimmingCharacters(in: .newlines)
     }
 
-    /// The wire is down twice for seconds, and once for longer than every timeout, while five tasks run.
+    /// The link is down for 2, 3 and 12 s, the last longer than every timeout, while five tasks
+    /// run.
     @Test func aWireThatIsDownThreeTimes() async throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 6_000_000, network: network)
@@ -69,8 +71,8 @@ struct QueueNetworkTests {
         _ = try worker.wait(timeout: 240)
     }
 
-    /// While the network is away, the slots are lent, no host is asked by more than one task, and all of them go on
-    /// when it is back.
+    /// While the network is down, waiting tasks free their slots, and one task probes each host;
+    /// all resume afterwards.
     @Test func oneTaskAsksForTheHost() throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 4_000_000, network: network)
@@ -84,7 +86,7 @@ struct QueueNetworkTests {
             try eventually(timeout: 120, poll: 0.2) {
                 try stage.tasks("--state", "waiting_for_network").count == 3
             })
-        // The fourth is not begun: its host is away.
+        // The fourth task does not start while its host is unreachable.
         #expect(try stage.state(ids[3]) == "waiting")
         try network.plug(.client)
         stage.files.behave()
@@ -93,7 +95,7 @@ struct QueueNetworkTests {
         for id in ids { #expect(try stage.state(id) == "completed") }
     }
 
-    /// A queue that is opened while there is no network harms nothing, and goes on when there is one.
+    /// A queue that is opened without a network waits, and downloads once there is one.
     @Test func openedOffline() throws {
         let network = try NetworkPair()
         try network.unplug(.client)
@@ -104,7 +106,7 @@ struct QueueNetworkTests {
             try eventually(timeout: 120, poll: 0.2) {
                 try !stage.tasks("--state", "waiting_for_network").isEmpty
             })
-        // A kill now changes nothing.
+        // A kill at this moment changes nothing.
         worker.signal(SIGKILL)
         _ = try worker.wait()
         let second = try stage.start(["run"])

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A worker that keeps the machine awake while it fetches.
+/// Tests that a worker inhibits sleep while it downloads.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueSleepTests {
     private let stage: QueueStage
@@ -11,7 +11,8 @@ struct QueueSleepTests {
 
     init() throws {
         stage = try QueueStage(size: 1_000_000)
-        // As the real one does it: what is behind the options runs, and holds the lock.
+        // Like the real tool, it runs the command after the options, and holds the lock until that
+        // ends.
         try stage.tool(
             "systemd-inhibit",
             """

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget serve`: the worker of a queue as a service.
+/// Tests `segget serve`: the worker of a queue as a service.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServeTests {
     private let stage: QueueStage
@@ -46,7 +46,7 @@ struct ServeTests {
         #expect(try stage.isRight("a", "/a"))
     }
 
-    /// As a container's health is asked for, in the environment of the service.
+    /// Runs `serve --ping` like the health check of a container, in the environment of the service.
     @Test func whetherItAnswersIsTheExitCode() throws {
         let environment = ["SEGGET_NO_CONFIG": "1", "SEGGET_DENY_PRIVATE": "no"]
         func ping() throws -> ChildProcess.Outcome {
@@ -66,7 +66,7 @@ struct ServeTests {
         #expect(try ping().end == .exit(69))
     }
 
-    /// Linux has a niceness for each thread.
+    /// Linux has a separate niceness for each thread.
     @Test func allOfItGetsTheNicenessThatIsReadAgain() throws {
         let configuration = stage.home.path("configuration")
         try "nice = 3\n".write(toFile: configuration, atomically: true, encoding: .utf8)
@@ -86,7 +86,7 @@ struct ServeTests {
         #expect(try service.wait(timeout: 60).end == .exit(0))
     }
 
-    /// Told to stop, it has recorded all that has come, and the next one goes on there.
+    /// A service that receives SIGTERM records all received bytes, and the next one resumes there.
     @Test func itEndsInOrderAndTheNextOneGoesOn() throws {
         let first = try serve()
         #expect(manager.hears("READY=1"))
@@ -100,13 +100,14 @@ struct ServeTests {
         let second = try serve()
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.isRight("a", "/a"))
-        // What a connection had on its way is asked for again.
+        // Bytes in flight are requested again.
         #expect(stage.origin.bytesServed < 2_000_000 + 1_000_000)
         kill(second.pid, SIGINT)
         #expect(try second.wait(timeout: 60).end == .exit(0))
     }
 
-    /// A new version, at another place, takes over: those who listen stay, and what has come is kept.
+    /// A new version at another path takes over: subscribers reconnect, and received bytes are
+    /// kept.
     @Test func anUpgradeTakesOver() throws {
         let old = try serve()
         #expect(manager.hears("READY=1"))
@@ -133,7 +134,7 @@ struct ServeTests {
         #expect(program == stage.home.path("segget-manager"))
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.isRight("a", "/a"))
-        // The rest; what was on its way at the end may be counted late.
+        // The origin may count bytes in flight after `served` was read.
         #expect(stage.origin.bytesServed - served <= stage.files.size - kept + (256 << 10))
         let tasks = try stage.tasks()
         #expect(try eventually { try subscriber.knows(tasks) })
@@ -143,9 +144,9 @@ struct ServeTests {
         #expect(try new.wait(timeout: 60).end == .exit(0))
     }
 
-    /// Whatever reads back what has come waits for the disk; what receives and writes it does not.
+    /// Threads that read files back have the idle I/O class; those that receive and write do not.
     @Test func whatIsCheckedWaitsForTheDisk() throws {
-        // It never ends.
+        // The download never finishes.
         stage.files.bendGET { _, reply in reply.stallAfter = 1000 }
         _ = try stage.add("/a", "--checksum", "sha-256:" + stage.files.sha256("/a"))
         for (options, isIdle) in [([], true), (["--io-priority", "normal"], false)] {
@@ -162,7 +163,7 @@ struct ServeTests {
         }
     }
 
-    /// Every thread has the niceness, and the one of the settings that are read again.
+    /// Every thread has the niceness of the configuration, which SIGHUP reloads.
     @Test func itIsAsNiceAsTheSettingsSay() throws {
         let settings = try stage.home.write("settings", "nice = 3\n")
         let service = try start(
@@ -193,7 +194,7 @@ struct ServeTests {
         #expect(!log.contains("SECRET"))
         #expect(log.contains("\(good): \(stage.folder)/a: completed, 1.91 MiB\n"))
         #expect(log.split(separator: "\n").contains { $0.contains(" error: \(bad): ") })
-        // Each begins with the time.
+        // Each line begins with the time.
         #expect(log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") && $0.utf8.count > 20 })
     }
 
@@ -202,7 +203,7 @@ struct ServeTests {
         let outcome = try serve().wait(timeout: 60)
         #expect(outcome.end == .exit(69))
         #expect(outcome.errorOutput.contains("already has a worker: process \(worker.pid)"))
-        // It says so before it waits.
+        // The message appears before the wait.
         #expect(outcome.errorOutput.contains("; waiting up to 5 s until it ends\n"))
         #expect(manager.hears { $0.hasPrefix("STATUS=") && $0.contains("waiting up to 5 s") })
         kill(worker.pid, SIGTERM)
@@ -222,7 +223,7 @@ struct ServeTests {
         _ = try worker.wait(timeout: 60)
     }
 
-    /// What happens to a finished task in the list is no second end.
+    /// Changes to a finished task are not reported as another result.
     @Test(arguments: [true, false])
     func theLogReportsAnEndOnce(isSameService: Bool) throws {
         var service = try serve()
@@ -284,7 +285,7 @@ struct ServeTests {
         _ = try worker.wait(timeout: 60)
     }
 
-    /// The first command starts it, and waits for its answer.
+    /// The first command starts the service by socket activation, and waits for its answer.
     @Test(
         .enabled(
             if: access("/usr/bin/systemd-socket-activate", X_OK) == 0,
@@ -316,12 +317,12 @@ struct ServeTests {
         #expect(eventually { (try? stage.isRight("a", "/a")) ?? false })
         kill(listener.pid, SIGTERM)
         #expect(try listener.wait(timeout: 60).end == .exit(0))
-        // It is systemd's.
+        // The socket belongs to systemd, so it remains.
         #expect(access(socket, F_OK) == 0)
     }
 }
 
-/// Receives what a service says by sd_notify(3).
+/// Receives the notifications that a service sends by sd_notify(3).
 final class NotifyReceiver: Sendable {
     let path: String
     private let descriptor: Int32
@@ -357,16 +358,16 @@ final class NotifyReceiver: Sendable {
         }
     }
 
-    /// Whether a line was said already.
+    /// Whether a line was received already.
     func hasHeard(_ line: String) -> Bool {
         receive()
         return lines.withLock { $0.contains(line) }
     }
 
-    /// Waits for a line, and forgets those up to it.
+    /// Waits for a line, and discards all lines up to it.
     func hears(_ line: String) -> Bool { hears { $0 == line } }
 
-    /// Waits for a line that fits, and forgets those up to it.
+    /// Waits for a matching line, and discards all lines up to it.
     func hears(_ fits: (String) -> Bool) -> Bool {
         eventually {
             receive()

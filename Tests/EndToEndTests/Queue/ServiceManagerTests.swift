@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `segget serve`, started, watched and stopped by a real systemd of a user.
+/// Runs `segget serve` under a real systemd of a user.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServiceManagerTests {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../scripts/try-systemd.py").standardized.path
 
-    /// Why it cannot be tried on this machine; `nil` if it can.
+    /// The reason why this machine cannot run the test, or `nil`.
     private static let hindrance: String? = {
         guard let outcome = try? run("--check") else { return "it needs python3" }
         return outcome.end == .exit(0) ? nil : outcome.output + outcome.errorOutput
