@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a client over TCP can have done to files and programs of this machine: next to nothing.
+/// Tests that clients over TCP reach no files outside the download folders, and run no programs.
 @Suite(.timeLimit(.minutes(5)))
 struct DoorFilesTests {
     private let stage: DoorStage
@@ -12,10 +12,10 @@ struct DoorFilesTests {
 
     private func url(_ path: String) -> String { stage.queue.origin.url(path) }
 
-    /// A file in the folder of the downloads.
+    /// The path of a file in the download folder.
     private func path(_ name: String) -> String { "\(stage.queue.folder)/\(name)" }
 
-    /// Options that name a command, a file of this machine, or how the service is reached.
+    /// Options that name a command, a local file, or an address of the service.
     private static let forbidden = [
         "on-download-start", "on-download-pause", "on-download-stop", "on-download-complete",
         "on-download-error", "load-cookies", "save-cookies", "netrc-path", "no-netrc",
@@ -100,7 +100,7 @@ struct DoorFilesTests {
         #expect(try inside.names() == [])
         #expect(stage.queue.origin.requests.isEmpty)
 
-        // Nor when they are tried again: then they go where clients may have files.
+        // A retry saves the files in the download folder, where clients may save files.
         let retry = try door.ask(
             "POST /api/v2/commands", door.authorization,
             #"{"commands":[{"command":"retry","states":["failed"]}]}"#)
@@ -116,7 +116,7 @@ struct DoorFilesTests {
         #expect(try outside.names() == [])
         #expect(try inside.names() == [])
 
-        // Nor by another way.
+        // `changeOption` and `changeGlobalOption` refuse the same options.
         let held = try door.add(url("/held"), #"{"pause":"true"}"#)
         for options in rows {
             #expect(
@@ -163,26 +163,26 @@ struct DoorFilesTests {
             let options = #"{"out":"\#(out)","allow-overwrite":"true"}"#
             return try door.errorCode(try door.add(url(path), options))
         }
-        // It was here before.
+        // The file existed before.
         #expect(try code("/a", "mine") == "13")
         #expect(try String(contentsOfFile: path("mine"), encoding: .utf8) == "mine")
-        // This one came by the queue.
+        // The queue downloaded this file.
         #expect(try code("/a", "own") == "0")
         #expect(try stage.queue.isRight("own", "/a"))
         #expect(try code("/b", "own") == "0")
         #expect(try stage.queue.isRight("own", "/b"))
-        // So did this, but somebody has changed it since.
+        // The queue downloaded this file, and it was changed since.
         try "changed".write(toFile: path("own"), atomically: true, encoding: .utf8)
         #expect(try code("/c", "own") == "13")
         #expect(try String(contentsOfFile: path("own"), encoding: .utf8) == "changed")
-        // What comes while a task waits is not its own either.
+        // The queue does not own a file that appears while the task waits.
         let waiting = try door.add(
             url("/d"), #"{"out":"late","allow-overwrite":"true","pause":"true"}"#)
         try "mine".write(toFile: path("late"), atomically: true, encoding: .utf8)
         _ = try door.call("aria2.unpause", "\"\(waiting)\"")
         #expect(try door.errorCode(waiting) == "13")
         #expect(try String(contentsOfFile: path("late"), encoding: .utf8) == "mine")
-        // Nor is it, where nobody has named the file: that gets another name.
+        // Without `out`, the download gets another name.
         let unnamed = try door.add(url("/mine"), #"{"allow-overwrite":"true"}"#)
         #expect(try door.errorCode(unnamed) == "0")
         #expect(try String(contentsOfFile: path("mine"), encoding: .utf8) == "mine")
@@ -219,7 +219,7 @@ struct DoorFilesTests {
         #expect(links.body.contains("?key=shown") && links.body.contains(gid), "\(links.body)")
         #expect(!links.body.contains("SECRET"), "\(links.body)")
         #expect(!links.body.contains("hidden") && !links.body.contains(own), "\(links.body)")
-        // A link that somebody else gave to a client's task is none of the client's.
+        // A link that the command line gave to a client's task is not shown to the client.
         try stage.queue.done("set", gid, "--url", url("/a?key=private"))
         #expect(!(try door.ask("GET /api/v2/links", door.authorization)).body.contains("private"))
         _ = try door.call("aria2.changeGlobalOption", #"{"http-passwd":"SECRET"}"#)
@@ -232,7 +232,8 @@ struct DoorFilesTests {
         #expect(!door.service.errorOutput.contains("SECRET"))
     }
 
-    /// What commands of this user's may do by the socket, those of the API over TCP may not.
+    /// The API over TCP refuses options and folders that commands of this user may set through the
+    /// socket.
     @Test func theAPIOverTCPNamesNoCommandAndNoFile() throws {
         let outside = try Sandbox("outside")
         symlink(outside.path, path("link"))
@@ -284,7 +285,8 @@ struct DoorFilesTests {
                 #"{"command":"set","ids":["\#(held)"],"retries":7,"options":{"access":{"user_agent":null}}}"#
             )
                 == 200)
-        // What protects a task of the machine's user stays, and all else of that command.
+        // The client may not remove the checksum of a task of this user; the other option of that
+        // command is not changed either.
         let unguarded =
             #"{"command":"set","ids":["\#(held)"],"options":{"checksum":null,"retries":5}}"#
         let refused = try door.ask(

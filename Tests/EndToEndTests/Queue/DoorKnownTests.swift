@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which tasks a URL is known by that a client over TCP adds.
+/// Tests which existing tasks the API finds for a URL that a client over TCP adds.
 @Suite(.timeLimit(.minutes(5)))
 struct DoorKnownTests {
     private let stage: DoorStage
 
     init() throws { stage = try DoorStage() }
 
-    /// What the API answers to a URL that is known in whatever folder.
+    /// Adds a URL with `known_anywhere`, and returns the result.
     private func add(_ door: Door, _ options: String = "") throws -> [String: Any] {
         let url = stage.queue.origin.url("/a.iso")
         let body =
@@ -40,7 +40,7 @@ struct DoorKnownTests {
         #expect((added["known"] as? [String: Any])?["id"] as? String == id)
     }
 
-    /// A client could guess what a task of the command line has.
+    /// The reply must not reveal the headers of a task of the command line.
     @Test(arguments: ["right", "wrong"])
     func headersOfATaskCannotBeGuessed(header: String) throws {
         let id = try stage.queue.add(

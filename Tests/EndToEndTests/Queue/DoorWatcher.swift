@@ -1,20 +1,22 @@
 import Foundation
 import TestSupport
 
-/// A client of a service that is reached over TCP: it asks how all tasks are, again and again, and listens on a
-/// WebSocket; it connects anew with the same secret when the service ends.
+/// A client of a service over TCP that polls the status of tasks and listens on a WebSocket.
+///
+/// It reconnects with the same secret when the service ends.
 final class DoorWatcher: Sendable {
-    /// What it was told.
+    /// What the service has reported.
     struct Told {
-        /// The services that answered a request and a call on the WebSocket, by their ids of session.
+        /// The session ids of services that answered a request, and of those that answered on the
+        /// WebSocket.
         var (asked, heard): (Set<String>, Set<String>) = ([], [])
-        /// The state of each task that was asked for last, by its gid.
+        /// The latest state of each task, by its gid.
         var states: [String: String] = [:]
-        /// Tasks that were said to be complete, in an answer or a notice.
+        /// Tasks that a response or a notification reported as complete.
         var complete: Set<String> = []
-        /// Notices, each a method and a gid.
+        /// Notifications, each a method and a gid.
         var notices: Set<[String]> = []
-        /// What cannot be true.
+        /// Reports that contradict each other or the files.
         var faults: [String] = []
     }
 
@@ -22,11 +24,11 @@ final class DoorWatcher: Sendable {
     private let isRight: @Sendable (String) throws -> Bool
     private let state = Guarded((told: Told(), gids: [String](), mayGoOn: true, hasEnded: false))
 
-    /// Watches a service, and the next one that is at its place.
+    /// Watches a service, and the next one at the same address.
     ///
     /// - Parameters:
     ///   - door: The service.
-    ///   - isRight: Whether the file of a task is there, and is what it has to be.
+    ///   - isRight: Whether the file of a task exists and has the right content.
     init(_ door: Door, isRight: @escaping @Sendable (String) throws -> Bool) {
         (self.door, self.isRight) = (door, isRight)
         let thread = Thread { [self] in
@@ -42,13 +44,13 @@ final class DoorWatcher: Sendable {
         thread.start()
     }
 
-    /// What it was told up to now.
+    /// The reports until now.
     var told: Told { state.withLock { $0.told } }
 
-    /// Asks how a task is from now on.
+    /// Polls the status of a task from now on.
     func watch(_ gid: String) { state.withLock { $0.gids.append(gid) } }
 
-    /// Ends it.
+    /// Stops watching, and waits until the thread has ended.
     func stop() {
         state.withLock { $0.mayGoOn = false }
         _ = eventually { state.withLock { $0.hasEnded } }
@@ -77,16 +79,16 @@ final class DoorWatcher: Sendable {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a call, and waits for the response.
     ///
-    /// - Returns: The result, or the error; `nil` where the service has ended.
+    /// - Returns: The result, or the error; `nil` if the service has ended.
     private func ask(_ client: WebClient, _ method: String, _ parameter: String? = nil) -> Any? {
         let all = [parameter].compactMap { $0 }
         let body = all.isEmpty ? door.body(method) : door.body(method, all[0])
         client.send(Door.request("POST /jsonrpc", "", body))
         var reply: WebReply?
         _ = eventually(timeout: 400) {
-            // What has come before the end counts.
+            // A response that arrives before the connection closes counts.
             let isEnded = client.isEnded
             reply = client.takeReply()
             return reply != nil || isEnded
@@ -117,7 +119,7 @@ final class DoorWatcher: Sendable {
         }
     }
 
-    /// Takes a message of the WebSocket.
+    /// Handles a message of the WebSocket.
     private func take(_ text: String) {
         let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         guard let object else { return fault("no message: \(text)") }
@@ -133,7 +135,7 @@ final class DoorWatcher: Sendable {
         state.withLock { _ = $0.told.notices.insert([method, gid]) }
     }
 
-    /// Looks, when a task is said to be complete for the first time, whether that is true.
+    /// Checks the file of a task when it is first reported as complete.
     private func complete(_ gid: String) {
         guard state.withLock({ $0.told.complete.insert(gid).inserted }) else { return }
         if (try? isRight(gid)) != true { fault("\(gid) is said to be complete, and is not") }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a queue says to do about a task that failed: each surface in its own words.
+/// Tests the advice about a failed task: each surface uses its own terms.
 @Suite(.timeLimit(.minutes(5)))
 struct NextStepEndToEndTests {
     private let stage: DoorStage
@@ -17,7 +17,7 @@ struct NextStepEndToEndTests {
         }
     }
 
-    /// Words of another surface than the queue's.
+    /// Whether a text has no terms of surfaces other than the queue.
     private func isClean(_ text: String) -> Bool {
         !["same command", "--netrc", "--bearer-fd", "docs/"].contains { text.contains($0) }
     }
@@ -34,7 +34,7 @@ struct NextStepEndToEndTests {
             let text = outcome.output + outcome.errorOutput
             #expect(text.contains(command) && isClean(text), "\(text)")
         }
-        // The commands do what they promise.
+        // The suggested commands work.
         try queue.done("set", id, "--user", "me:x")
         try queue.done("retry", id)
         #expect(try queue.run("run").end == .exit(0))
@@ -62,7 +62,7 @@ struct NextStepEndToEndTests {
         #expect(try door.ask("POST /api/v2/commands", door.authorization, body).status == 200)
         #expect(try eventually(timeout: 120) { try task()["state"] as? String == "completed" })
 
-        // An error of a request names no command either.
+        // Errors of requests name no command either.
         let none = try door.ask("GET /api/v2/tasks/ffff", door.authorization).body
         #expect(none.contains("`GET /api/v2/tasks`") && !none.contains("segget"), "\(none)")
         try door.end()

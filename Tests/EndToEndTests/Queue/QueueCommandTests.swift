@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The commands of the queue, as a user types them.
+/// Tests the commands of the queue.
 struct QueueCommandTests {
     @Test(.timeLimit(.minutes(5))) func whatIsAddedIsFetchedByARun() throws {
         let stage = try QueueStage()
@@ -53,7 +53,7 @@ struct QueueCommandTests {
             })
         try stage.done("pause", id)
         #expect(try stage.task(id)["wanted"] as? String == "paused")
-        // It lets go of its connections, and keeps its bytes.
+        // The paused task closes its connections and keeps its bytes.
         #expect(eventually { stage.origin.openConnections == 0 })
         #expect(try stage.names() == ["a.iso.part", "a.iso.segget"])
         stage.files.behave()
@@ -149,7 +149,7 @@ struct QueueCommandTests {
     @Test(.timeLimit(.minutes(5))) func aKnownURLIsNotAddedTwice() throws {
         let stage = try QueueStage()
         let id = try stage.add("/1/a.iso", "--paused")
-        // It is resumed, and is the same.
+        // Adding the URL again resumes the same task.
         #expect(try stage.add("/1/a.iso") == id)
         #expect(try stage.task(id)["wanted"] as? String == "run")
         #expect(try stage.run("run").end == .exit(0))
@@ -207,7 +207,7 @@ struct QueueCommandTests {
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.names() == ["sub"])
         #expect(try stage.isRight("sub/b.iso", "/1/a.iso"))
-        // A finished file moves, too.
+        // A finished file is moved too.
         try stage.done("rename", id, "c.iso")
         #expect(try stage.isRight("sub/c.iso", "/1/a.iso"))
         #expect(try stage.task(id)["file"] as? String == "there")
@@ -225,7 +225,7 @@ struct QueueCommandTests {
         #expect(eventually { stage.origin.openConnections == 0 })
         let kept = try #require(stage.files.recorded("a.iso"))
         let before = stage.origin.requests.count
-        // The same file, by its strong validator, at another URL.
+        // The new URL has the same file, by its strong validator.
         stage.files.bend { request, reply in
             if request.target.contains("old") { reply = .text(403) }
         }
@@ -248,7 +248,7 @@ struct QueueCommandTests {
             add.errorOutput, try stage.done("list"), try stage.done("list", "--json"),
             try stage.done("show", id), try stage.done("show", "--json", id),
         ] { #expect(!output.contains(secret)) }
-        // Whole links on request only, and without the password.
+        // `--link` and `--links` print complete URLs, without the password.
         let link = stage.origin.url("/1/a.iso?sig=\(secret)")
         #expect(try stage.done("show", "--link", id) == link + "\n")
         let listed = try #require(try stage.tasks("--links").first)

@@ -2,9 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// No task costs more because its folder has many files, or its queue many tasks.
+/// Tests that the number of system calls of a task does not grow with the files of its folder or
+/// the tasks of its queue.
 struct QueueCostTests {
-    /// Calls that fetching `tasks` files by a queue makes, by their names, in a folder with `others` other files.
+    /// Counts the system calls of a queue that downloads `tasks` files into a folder with `others`
+    /// other files, by name.
     private func calls(tasks: Int, others: Int) throws -> [String: Int] {
         let stage = try QueueStage(size: 12)
         for number in 0..<others { try stage.files.sandbox.write("other\(number)", "") }

@@ -82,7 +82,7 @@ struct QueueKillTests {
             // The worker may have ended before it answered, so the exit code does not matter.
             _ = try given.wait()
         }
-        // Resumes the tasks that commands have paused.
+        // Resumes the tasks that commands have paused or cancelled.
         stage.files.behave()
         try stage.done("resume", "--all")
         try end(stage, who, listening, seed)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The parts that tasks leave on the disk when they are removed.
+/// Tests which parts remain on the disk when tasks are removed, and that commands report them.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueLeftoverTests {
     private let stage: QueueStage
@@ -12,7 +12,7 @@ struct QueueLeftoverTests {
 
     private var part: String { stage.files.sandbox.path("a.iso.part") }
 
-    /// A worker with a task whose server is slow, of which some bytes are on the disk.
+    /// Starts a worker and a task with a slow server, and waits until the part has some bytes.
     private func slowTask() throws -> (worker: ChildProcess, id: String) {
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -67,7 +67,7 @@ struct QueueLeftoverTests {
         try end(worker)
     }
 
-    /// Somebody else's part at the same place is not talked about.
+    /// A part that another program wrote at the same path is not reported.
     @Test func removeDoesNotNameAForeignPart() throws {
         let id = try stage.add("/1/a.iso", "--name", "a.iso", "--paused")
         try stage.files.sandbox.write("a.iso.part", "somebody else's")
@@ -75,7 +75,8 @@ struct QueueLeftoverTests {
         #expect(!removed.errorOutput.contains("stays"), "\(removed.errorOutput)")
     }
 
-    /// aria2 keeps the file and its control file, whether the download was active or paused.
+    /// Like aria2, segget keeps the file and its control file, whether the download was active or
+    /// paused.
     @Test(
         arguments: ClientServer.allCases,
         [("remove", false), ("remove", true), ("forceRemove", false), ("forceRemove", true)])
@@ -91,7 +92,7 @@ struct QueueLeftoverTests {
             let status = try door.call("aria2.tellStatus", "\"\(gid)\"", #"["\#(key)"]"#)
             return (status as? [String: String])?[key]
         }
-        // A part without a byte is removed with its task.
+        // An empty part would be removed with its task.
         #expect(try eventually(timeout: 120) { try Int(status("completedLength") ?? "") ?? 0 > 0 })
         #expect(stage.names(in: folder) == ["stuck.part", "stuck.segget"])
         if call.isPaused { _ = try door.call("aria2.pause", "\"\(gid)\"") }

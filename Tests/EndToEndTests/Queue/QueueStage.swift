@@ -3,20 +3,22 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A queue, an origin with a file of its own at every path, and a folder that they are downloaded into.
+/// A queue, an origin with different content at every path, and a download folder.
 final class QueueStage: Sendable {
     let files: BatchStage
-    /// Where the queue is: a folder of its own, beside that of the downloads.
+    /// The folder of the queue, beside the download folder.
     let home: Sandbox
 
-    /// Where its sockets are; `nil` is where this machine has them.
+    /// The runtime folder for sockets; `nil` for the default.
     let runtime: String?
 
-    /// Where segget runs; `nil` is here.
+    /// The network namespace of segget; `nil` for this machine's.
     private let network: NetworkPair?
 
-    /// Offers files of `size` bytes; with `network`, segget runs in its client's namespace, and with `hasRuntime`
-    /// it has a folder of its own for sockets.
+    /// Serves files of `size` bytes.
+    ///
+    /// With `network`, segget runs in its client's namespace. With `hasRuntime`, the queue has a
+    /// separate runtime folder.
     init(
         size: Int64 = 3_000_000, network: NetworkPair? = nil, hasRuntime: Bool = false
     ) throws {
@@ -26,13 +28,13 @@ final class QueueStage: Sendable {
         mkdir(home.path("bin"), 0o700)
         runtime = hasRuntime ? home.path("run") : nil
         if let runtime { mkdir(runtime, 0o700) }
-        // This machine's own is left alone.
+        // Tests must not inhibit the sleep of this machine.
         try tool("systemd-inhibit", "exec cat")
     }
 
-    /// Puts a program of a shell's commands in front of all others of its name.
+    /// Puts a shell script first in `PATH` under a name.
     func tool(_ name: String, _ script: String) throws {
-        // Replaced as a whole: another one may be reading it.
+        // Replaced atomically: a process may be reading it.
         try home.write("bin/.\(name)", "#!/bin/sh\n\(script)\n")
         chmod(home.path("bin/.\(name)"), 0o700)
         rename(home.path("bin/.\(name)"), home.path("bin/\(name)"))
@@ -40,7 +42,7 @@ final class QueueStage: Sendable {
 
     var origin: FaultOrigin { files.origin }
     var folder: String { files.folder }
-    /// Path of the queue's file.
+    /// The path of the queue's database.
     var queue: String { home.path("q/queue.sqlite") }
 
     private var environment: [String: String] {
@@ -57,13 +59,13 @@ final class QueueStage: Sendable {
             environment: environment, network: network)
     }
 
-    /// Runs a command to its end.
+    /// Runs a command, and waits until it ends.
     @discardableResult
     func run(_ arguments: String...) throws -> ChildProcess.Outcome {
         try start(arguments).wait(timeout: 300)
     }
 
-    /// Runs a command that has to succeed, and gives what it printed.
+    /// Runs a command, expects success, and returns its output.
     @discardableResult
     func done(_ arguments: String..., at place: SourceLocation = #_sourceLocation) throws -> String
     {
@@ -73,14 +75,14 @@ final class QueueStage: Sendable {
         return outcome.output
     }
 
-    /// Adds the file at a path, and gives its id.
+    /// Adds the file at a path, and returns its id.
     func add(_ path: String, _ arguments: String...) throws -> String {
         let outcome = try start(["add", origin.url(path)] + arguments).wait(timeout: 300)
         try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
         return outcome.output.trimmingCharacters(in: .newlines)
     }
 
-    /// Starts a worker, and waits until commands reach it.
+    /// Starts a worker, and waits until it accepts commands.
     func work(_ arguments: String...) throws -> ChildProcess {
         let worker = try start(["run"] + arguments)
         let isReached = eventually { isWorked(by: worker.pid) || !worker.isRunning }
@@ -88,7 +90,9 @@ final class QueueStage: Sendable {
         return worker
     }
 
-    /// Whether a worker says where it is reached; what one that was killed has said is of another process.
+    /// Whether the lock file names a process as the worker, with a socket.
+    ///
+    /// The lock file of a killed worker names another process.
     func isWorked(by pid: pid_t) -> Bool {
         guard let data = FileManager.default.contents(atPath: queue + ".lock"),
             let holder = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -96,7 +100,7 @@ final class QueueStage: Sendable {
         return holder["socket"] is String && holder["pid"] as? Int == Int(pid)
     }
 
-    /// All tasks, as `list --json` has them.
+    /// Returns all tasks as in `list --json`.
     func tasks(_ arguments: String...) throws -> [[String: Any]] {
         let outcome = try start(["list", "--json"] + arguments).wait(timeout: 300)
         try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -104,12 +108,12 @@ final class QueueStage: Sendable {
         return try #require(object as? [[String: Any]])
     }
 
-    /// One task.
+    /// Returns a task.
     func task(_ id: String) throws -> [String: Any] {
         try #require(try tasks().first { $0["id"] as? String == id }, "no task \(id)")
     }
 
-    /// The state of a task.
+    /// Returns the state of a task.
     func state(_ id: String) throws -> String { try task(id)["state"] as? String ?? "" }
 
     /// Waits until a task is in a state.
@@ -117,9 +121,9 @@ final class QueueStage: Sendable {
         try eventually(timeout: 120, poll: 0.1) { try self.state(id) == state }
     }
 
-    /// Whether the file `name` is the one at a path of the origin.
+    /// Whether the file `name` has the content of a path of the origin.
     func isRight(_ name: String, _ path: String) throws -> Bool { try files.isRight(name, path) }
 
-    /// What is in the folder of the downloads.
+    /// Returns the names in the download folder.
     func names() throws -> [String] { try files.sandbox.names() }
 }

@@ -2,19 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Conversations of programs that hand files to aria2, and wait for them: what each one sends, from the first call to
-/// the last, and what it needs in the answers.
+/// Replays the calls of server programs that download through aria2, and checks the responses that
+/// they need.
 @Suite(.timeLimit(.minutes(10)))
 struct ServerClientTests {
     private let stage: ClientStage
 
     init() throws { stage = try ClientStage() }
 
-    /// Calls as clients in Go write them, each with nanoseconds as its identifier, which no `Double` holds.
+    /// Sends calls as clients in Go do, with the time in nanoseconds as `id`, which a `Double`
+    /// cannot represent.
     private final class Go {
         private let door: Door
         private var id: UInt64 = 1_764_202_568_123_456_789
-        /// Fields of each request.
+        /// The headers of each request.
         private let fields =
             "User-Agent: Go-http-client/1.1\r\nContent-Type: application/json\r\n"
             + "Accept-Encoding: gzip\r\n"
@@ -46,7 +47,7 @@ struct ServerClientTests {
     func openList(server: ClientServer) throws {
         let door = try stage.open(server)
         let client = Go(door)
-        // It listens for notifications without a token, and asks every 3 s, too.
+        // It listens for notifications without a token, and also polls every 3 s.
         _ = try door.socket()
         #expect(try client.call("getVersion")["version"]?.isEmpty == false)
 
@@ -65,15 +66,15 @@ struct ServerClientTests {
         for key in ["followedBy", "seeder", "bittorrent", "infoHash"] {
             #expect(ended.object[key] == nil)
         }
-        // All that is in the folder is handed on, when the task is complete.
+        // The client moves all files of the folder when the task is complete.
         #expect(stage.names(in: folder) == ["a"])
         #expect(try stage.doors.queue.isRight("temp/aria2/0f1c/a", "/held/a"))
 
-        // Whoever cancels has it removed, and is told no more of it.
+        // To cancel, the client sends `remove`, and sends no more calls about the task.
         let other = "\(stage.folder)/temp/aria2/0f1d"
         let stuck = try #require(
             try client.call("addUri", #"["\#(stage.url("/stuck"))"],{"dir":"\#(other)"}"#).word)
-        // A part without a byte would be removed with its task.
+        // An empty part would be removed with its task.
         #expect(
             try eventually {
                 try client.call("tellStatus", "\"\(stuck)\"")["completedLength"] != "0"
@@ -81,10 +82,10 @@ struct ServerClientTests {
         #expect(try client.call("remove", "\"\(stuck)\"").word == stuck)
         #expect(
             try untilEnded { try client.call("tellStatus", "\"\(stuck)\"") }["status"] == "removed")
-        // The part stays, as aria2's does.
+        // The part remains, as in aria2.
         #expect(stage.names(in: other) == ["stuck.part", "stuck.segget"])
 
-        // What failed has a reason; what is no more, an error.
+        // A failed task has an error message; calls about removed tasks return an error.
         let failing = try #require(
             try client.call("addUri", #"["\#(stage.url("/none"))"],{"dir":"\#(other)"}"#).word)
         let failed = try untilEnded { try client.call("tellStatus", "\"\(failing)\"") }
@@ -94,7 +95,7 @@ struct ServerClientTests {
         try stage.end(door)
     }
 
-    /// The same where its address begins with `ws:`.
+    /// Tests the same calls with an address that begins with `ws:`.
     @Test(arguments: ClientServer.allCases)
     func openListOverAWebSocket(server: ClientServer) throws {
         let door = try stage.open(server)
@@ -113,7 +114,7 @@ struct ServerClientTests {
         try socket.waits(for: "aria2.onDownloadStart", of: gid)
         try socket.waits(for: "aria2.onDownloadComplete", of: gid)
         #expect(try call("tellStatus", "\"\(gid)\"")["status"] == "complete")
-        // By that a notification is known.
+        // The client recognizes notifications by their missing `id`.
         #expect(socket.notices.allSatisfy { !$0.text.contains("\"id\"") })
         try stage.end(door)
     }
@@ -125,7 +126,7 @@ struct ServerClientTests {
         let client = Go(door)
         #expect(try client.call("getVersion")["version"]?.isEmpty == false)
 
-        // The admin's options, with values that are no texts, too; the folder is made.
+        // The admin's options include numbers; the folder is created.
         func options(_ folder: String) -> String {
             #"{"allow-overwrite":"true","dir":"\#(folder)","follow-torrent":"mem","max-tries":5,"#
                 + #""seed-time":"0","split":"2"}"#
@@ -137,7 +138,7 @@ struct ServerClientTests {
         let begun = try client.call("tellStatus", "\"\(gid)\"")
         #expect(["active", "waiting"].contains(begun["status"]))
         #expect(begun["dir"] == folder && begun.isOfTexts)
-        // What a user has chosen: of one file, that one.
+        // The user's selection of files: the only one.
         let chosen = try client.call("changeOption", #""\#(gid)",{"select-file":"1"}"#)
         #expect(chosen.word == "OK", "\(chosen.text)")
         stage.goOn()
@@ -154,11 +155,12 @@ struct ServerClientTests {
             try stage.doors.queue.isRight(
                 String(folder.dropFirst(stage.folder.count)) + "/a.zip", "/held/a.zip"))
 
-        // Whoever cancels asks first, has it removed, and takes the folder away 120 s later.
+        // To cancel, the client reads the status, sends `remove`, and deletes the folder 120 s
+        // later.
         let other = "\(stage.folder)/temp/aria2/1b2c"
         let stuck = try #require(
             try client.call("addUri", #"["\#(stage.url("/stuck"))"],\#(options(other))"#).word)
-        // A part without a byte would be removed with its task.
+        // An empty part would be removed with its task.
         #expect(
             try eventually {
                 try client.call("tellStatus", "\"\(stuck)\"")["completedLength"] != "0"
@@ -177,7 +179,8 @@ struct ServerClientTests {
         try stage.end(door)
     }
 
-    /// ComfyUI-Manager (`manager_downloader.py`) and comfy-cli (`file_utils.py`), which call by aria2p 0.12.
+    /// ComfyUI-Manager (`manager_downloader.py`) and comfy-cli (`file_utils.py`), which use aria2p
+    /// 0.12.
     @Test(arguments: ClientServer.allCases)
     func comfyUI(server: ClientServer) throws {
         let door = try stage.open(server)
@@ -192,7 +195,7 @@ struct ServerClientTests {
             try call("tellActive").list + call("tellWaiting", "0", "1000").list
                 + call("tellStopped", "0", "1000").list
         }
-        /// The task of a file, as the manager looks for it.
+        /// Finds the task of a file as the manager does.
         func found(_ path: String) throws -> String? {
             try downloads().first {
                 ($0["files"] as? [[String: Any]])?.contains { $0["path"] as? String == path }
@@ -211,7 +214,7 @@ struct ServerClientTests {
 
         let gid = try add(
             "/held/m", "m.safetensors", #", "header": ["Authorization: Bearer hf_a"]"#)
-        // The manager takes what is not active now for done.
+        // The manager assumes that a task is complete if it is not active now.
         let begun = try call("tellStatus", "\"\(gid)\"")
         #expect(begun["status"] == "active" && begun["gid"] == gid)
         #expect(begun["totalLength"] == "0" && begun["completedLength"] == "0")
@@ -220,7 +223,7 @@ struct ServerClientTests {
         stage.goOn()
         let ended = try untilEnded { try call("tellStatus", "\"\(gid)\"") }
         #expect(ended["status"] == "complete" && ended["totalLength"] == "\(ClientStage.size)")
-        // It looks for the file at once.
+        // The manager opens the file at once.
         #expect(stage.names(in: folder) == ["m.safetensors"])
         #expect(try stage.doors.queue.isRight("models/checkpoints/m.safetensors", "/held/m"))
         #expect(stage.sent("authorization", to: "/held/m") == ["Bearer hf_a"])
@@ -231,9 +234,10 @@ struct ServerClientTests {
         #expect(failed["status"] == "error" && failed["errorCode"] == "3")
         #expect(failed["errorMessage"]?.isEmpty == false)
 
-        // Ctrl-C removes the task and its record; aria2p then unlinks the file and `.aria2`, and nothing else.
+        // Ctrl-C removes the task and its result; aria2p then unlinks only the file and its
+        // `.aria2` file.
         let stuck = try add("/stuck", "s.safetensors")
-        // What nothing has come of would go with the task.
+        // An empty part would be removed with its task.
         #expect(try eventually { try call("tellStatus", "\"\(stuck)\"")["completedLength"] != "0" })
         #expect(try call("forceRemove", "\"\(stuck)\"").word == stuck)
         #expect(try call("removeDownloadResult", "\"\(stuck)\"").word == "OK")
