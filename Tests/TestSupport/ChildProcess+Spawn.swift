@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 
 extension ChildProcess {
-    /// Starts a program with posix_spawn(3), which leaves waiting, and so its resources, to us.
+    /// Starts a program with posix_spawn(3), so that the caller can wait for it and measure it.
     ///
     /// - Throws: ``SystemCallError``.
     static func spawn(

@@ -5,7 +5,7 @@ import Glibc
 /// A program that a test runs, with its output captured and its resources measured.
 ///
 /// Its standard input is empty, and it inherits no descriptor and no blocked or ignored signal.
-/// When the last reference to it goes, it is killed.
+/// It is killed when its last reference is released.
 public final class ChildProcess: Sendable {
     /// How a program ended.
     public enum End: Sendable, Hashable {
@@ -15,7 +15,7 @@ public final class ChildProcess: Sendable {
         case signal(Int32)
     }
 
-    /// What a program did.
+    /// The result of a program.
     public struct Outcome: Sendable {
         /// How it ended.
         public let end: End
@@ -23,13 +23,13 @@ public final class ChildProcess: Sendable {
         public let standardOutput: [UInt8]
         /// All of its standard error.
         public let standardError: [UInt8]
-        /// From its start to its end, in seconds.
+        /// Time from start to end, in seconds.
         public let wallSeconds: Double
         /// Processor time in user mode, in seconds.
         public let userSeconds: Double
         /// Processor time in the kernel, in seconds.
         public let systemSeconds: Double
-        /// The most memory that it had resident, in bytes.
+        /// Peak resident memory, in bytes.
         public let peakMemory: Int64
 
         /// The exit code, `nil` when a signal ended it.
@@ -46,19 +46,19 @@ public final class ChildProcess: Sendable {
     public struct TimedOut: Error, CustomStringConvertible {
         /// The program and its arguments.
         public let command: [String]
-        /// The time that it had, in seconds.
+        /// The timeout, in seconds.
         public let seconds: Double
-        /// What it did until then.
+        /// The result until then.
         public let outcome: Outcome
 
-        /// Everything that helps to see why.
+        /// The command, the timeout and the output.
         public var description: String {
             "\(command.joined(separator: " ")) was killed after \(seconds) s;"
                 + " standard output: \(outcome.output) standard error: \(outcome.errorOutput)"
         }
     }
 
-    /// Its process id; may be another process's once it has ended.
+    /// The process id; another process may have it after the end.
     public let pid: Int32
     private let command: [String]
     private let collector: Collector
@@ -66,10 +66,10 @@ public final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - executable: its path; not looked for in `PATH`.
-    ///   - arguments: what follows the program's name.
+    ///   - executable: the path; `PATH` is not searched.
+    ///   - arguments: the arguments after the program's name.
     ///   - folder: its working folder.
-    ///   - environment: added to that of the tests, from which proxies are left out.
+    ///   - environment: added to that of the tests, without the variables of proxies.
     /// - Throws: ``SystemCallError``.
     public init(
         _ executable: String, _ arguments: [String] = [], in folder: String = "/",
@@ -90,15 +90,15 @@ public final class ChildProcess: Sendable {
 
     deinit { signal(SIGKILL) }
 
-    /// Runs a program to its end.
+    /// Runs a program, and waits until it ends.
     ///
-    /// - Parameters:
-    ///   - executable: its path; not looked for in `PATH`.
+    ///   - executable: the path; `PATH` is not searched.
+    ///   - arguments: the arguments after the program's name.
     ///   - arguments: what follows the program's name.
     ///   - folder: its working folder.
     ///   - environment: added to that of the tests.
-    ///   - timeout: seconds after which it is killed.
-    /// - Returns: what it did.
+    ///   - timeout: seconds until it is killed.
+    /// - Returns: the result of the program.
     /// - Throws: ``SystemCallError``, ``TimedOut``.
     public static func run(
         _ executable: String, _ arguments: [String] = [], in folder: String = "/",
@@ -108,28 +108,28 @@ public final class ChildProcess: Sendable {
             .wait(timeout: timeout)
     }
 
-    /// Whether it has not ended yet.
+    /// Whether it is still running.
     public var isRunning: Bool { collector.outcome == nil }
 
-    /// Its standard output so far.
+    /// The standard output until now.
     public var output: String { collector.text(\.output) }
 
-    /// The complete lines of its standard output so far.
+    /// The complete lines of the standard output until now.
     public var outputLines: [String] {
-        // What follows the last line feed is not complete.
+        // The text after the last line feed is an incomplete line.
         Array(output.components(separatedBy: "\n").dropLast())
     }
 
-    /// Its standard error so far.
+    /// The standard error until now.
     public var errorOutput: String { collector.text(\.errors) }
 
     /// Sends a signal, unless it has ended.
     public func signal(_ signal: Int32) { collector.send(signal) }
 
-    /// Waits for its end.
+    /// Waits until it ends.
     ///
-    /// - Parameter timeout: seconds after which it is killed.
-    /// - Returns: what it did.
+    /// - Parameter timeout: seconds until it is killed.
+    /// - Returns: the result of the program.
     /// - Throws: ``TimedOut``.
     public func wait(timeout: Double = 120) throws -> Outcome {
         if let outcome = collector.wait(timeout: timeout) { return outcome }

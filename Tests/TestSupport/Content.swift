@@ -1,22 +1,22 @@
 import Crypto
 import Glibc
 
-/// The content of a file, pseudo-random but known at every offset, so that no file need be kept.
+/// The pseudo-random content of a file, computed for any offset, so that no file has to be stored.
 ///
-/// Blocks of 16 KiB are cut from a random table of 1 MiB at places that depend on the block, and
-/// begin with a stamp of their own: content shifted or taken from elsewhere does not match, and
-/// making it costs one copy, in debug builds too.
+/// Blocks of 16 KiB are copied from a random table of 1 MiB at offsets that depend on the block.
+/// Each begins with a unique stamp, so shifted content does not match. Each block costs one copy,
+/// in debug builds too.
 public struct Content: Sendable {
     /// Size in bytes.
     public let size: Int64
-    /// What the content depends on.
+    /// The seed of the content.
     public let seed: UInt64
     private let table: [UInt8]
 
     private static let blockSize = 16 << 10
     private static let tableSize = 1 << 20
 
-    /// Makes the content of a file of `size` bytes; another seed is another content.
+    /// Creates the content of a file of `size` bytes; different seeds have different content.
     public init(size: Int64, seed: UInt64) {
         self.size = max(0, size)
         self.seed = seed
@@ -31,7 +31,7 @@ public struct Content: Sendable {
         }
     }
 
-    /// The bytes at `range`, as far as it lies in the file.
+    /// Returns the bytes at `range` that are within the file.
     public func bytes(_ range: Range<Int64>) -> [UInt8] {
         let inside = range.clamped(to: 0..<size)
         return [UInt8](unsafeUninitializedCapacity: inside.count) { buffer, count in
@@ -45,13 +45,13 @@ public struct Content: Sendable {
 
     /// Whether `bytes` are exactly those at `range`.
     ///
-    /// For tests: `#expect` of two arrays that differ would work out, for minutes, how they do.
+    /// `#expect` of two different arrays would compute their difference for minutes.
     public func matches(_ bytes: [UInt8], in range: Range<Int64>) -> Bool {
         bytes == self.bytes(range)
     }
 
-    /// Fills `buffer` with the bytes from `offset` on; behind the end of the file too, where the
-    /// content goes on although no server would say so.
+    /// Fills `buffer` with the bytes from `offset` on; the content continues after the end of the
+    /// file.
     public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) {
         table.withUnsafeBytes { table in
             var done = 0
@@ -72,12 +72,12 @@ public struct Content: Sendable {
         }
     }
 
-    /// Lower-case hexadecimal SHA-256 of the whole content; computed anew at every call.
+    /// The lower-case hexadecimal SHA-256 of the whole content, computed on every call.
     public var sha256Hex: String {
         sha256.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// SHA-256 of the whole content; computed anew at every call.
+    /// The SHA-256 of the whole content, computed on every call.
     public var sha256: [UInt8] {
         var hash = SHA256()
         forEachPiece(of: 0..<size) { _, bytes in
@@ -87,7 +87,7 @@ public struct Content: Sendable {
         return Array(hash.finalize())
     }
 
-    /// Writes the whole content to a new file, or over an old one.
+    /// Writes the whole content to a file, replacing an old one.
     ///
     /// - Throws: ``SystemCallError``.
     public func write(to path: String) throws {
@@ -112,8 +112,9 @@ public struct Content: Sendable {
         if let failure { throw failure }
     }
 
-    /// Offset of the first byte in which the file at `path` differs from this content, `nil` when
-    /// it is the same; where one of them ends before the other, the difference is there.
+    /// Returns the first offset at which the file at `path` differs from this content.
+    ///
+    /// Returns `nil` if they are equal. If one is shorter, they differ at its end.
     ///
     /// - Parameters:
     ///   - path: the file to compare.
@@ -144,7 +145,7 @@ public struct Content: Sendable {
         return memcmp(buffer, expected, bytes.count) == 0
     }
 
-    /// Hands out the content of `range` piece by piece, until `body` returns false.
+    /// Calls `body` with the content of `range` piece by piece, until it returns false.
     private func forEachPiece(
         of range: Range<Int64>, _ body: (Int64, UnsafeRawBufferPointer) -> Bool
     ) {
@@ -160,7 +161,7 @@ public struct Content: Sendable {
         }
     }
 
-    /// Puts what falls into `target` of the stamp that the first 8 bytes of `block` are.
+    /// Copies the part of the stamp of `block` that is within `target`; a stamp has 8 bytes.
     private func stamp(_ target: UnsafeMutableRawBufferPointer, block: UInt64, from within: Int) {
         guard within < 8 else { return }
         let stamp = Self.mix(seed &+ 1, block)
@@ -169,7 +170,7 @@ public struct Content: Sendable {
         }
     }
 
-    /// SplitMix64 of a counter.
+    /// Returns the number of SplitMix64 at a counter.
     private static func mix(_ seed: UInt64, _ index: UInt64) -> UInt64 {
         var word = seed &+ (index &+ 1) &* 0x9E37_79B9_7F4A_7C15
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9

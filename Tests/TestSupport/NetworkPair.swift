@@ -2,13 +2,13 @@ import CTestSupport
 import Foundation
 import Glibc
 
-/// Two network namespaces, a server's and a client's, and a wire between them that can be cut.
+/// Network namespaces of a server and a client, connected by a veth pair that can be disconnected.
 ///
-/// Making them needs root; they are removed with the last reference.
+/// Creating them needs root. They are deleted with the last reference.
 public final class NetworkPair: Sendable {
     /// Address of the server's end (RFC 5737: for documentation).
     public static let serverAddress = "198.51.100.1"
-    /// Why tests that need one are skipped; `nil` where they can be made.
+    /// Why tests that need namespaces are skipped; `nil` if they can be created.
     public static let unavailable: String? = {
         guard geteuid() == 0 else { return "network namespaces need root" }
         do {
@@ -21,18 +21,18 @@ public final class NetworkPair: Sendable {
     }()
     private static let count = Guarded(0)
 
-    /// Where the wire can be unplugged.
+    /// The interface that is disconnected.
     public enum End: Sendable, CaseIterable {
         /// The client's interface goes down, and its routes with it.
         case client
-        /// The server's goes down; the client's only has no carrier.
+        /// The server's interface goes down, and the client's has no carrier.
         case server
     }
 
     private let server: String
     private let client: String
 
-    /// Makes both and connects them.
+    /// Creates both namespaces and connects them.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init() throws {
@@ -66,15 +66,15 @@ public final class NetworkPair: Sendable {
     var serverPath: String { "/run/netns/\(server)" }
     /// Path of the client's namespace.
     var clientPath: String { "/run/netns/\(client)" }
-    /// What comes before a command that is to run in the client's namespace.
+    /// The command prefix that runs a program in the client's namespace.
     public var entry: [String] { ["/usr/sbin/ip", "netns", "exec", client] }
 
-    /// Cuts the wire: nothing passes any more, and nobody hears of it.
+    /// Disconnects the wire: packets are lost without an error.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func unplug(_ end: End) throws { try set(end, "down") }
 
-    /// Mends the wire.
+    /// Reconnects the wire.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func plug(_ end: End) throws { try set(end, "up") }
@@ -90,14 +90,14 @@ public final class NetworkPair: Sendable {
         try ip("-n", server, "addr", "add", "\(address)/24", "dev", "wire")
     }
 
-    /// Gives the client a route to everything, by way of the server.
+    /// Gives the client a default route through the server.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func addDefaultRoute() throws {
         try ip("-n", client, "route", "add", "default", "via", Self.serverAddress)
     }
 
-    /// Gives the client another address; what came from the old one is dead.
+    /// Replaces the client's address, which breaks its connections.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func changeClientAddress() throws {
@@ -105,7 +105,7 @@ public final class NetworkPair: Sendable {
         try ip("-n", client, "addr", "add", "198.51.100.3/24", "dev", "wire")
     }
 
-    /// Ports of the client's that have connections to the server now.
+    /// Returns the client's ports with an established connection to the server.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func clientPorts() throws -> [UInt16] {
@@ -119,7 +119,7 @@ public final class NetworkPair: Sendable {
         }
     }
 
-    /// Loses every packet of the connections from these ports of the client's, both ways.
+    /// Drops all packets of connections from these ports of the client, in both directions.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public func cut(ports: [UInt16]) throws {
@@ -138,7 +138,7 @@ public final class NetworkPair: Sendable {
             ])
     }
 
-    /// Has programs in the client's namespace ask a name server on its loopback.
+    /// Makes programs in the client's namespace use a name server on its loopback.
     ///
     /// - Parameter options: of resolv.conf(5), such as `timeout:1`.
     /// - Throws: Foundation's error.
@@ -150,7 +150,7 @@ public final class NetworkPair: Sendable {
             to: URL(fileURLWithPath: "\(folder)/resolv.conf"))
     }
 
-    /// Runs something that does not wait in the client's namespace, on this thread.
+    /// Runs a closure on this thread in the client's namespace; the closure must not suspend.
     ///
     /// - Throws: ``SystemCallError``.
     public func inClient<Made>(_ make: () -> Made) throws -> Made {

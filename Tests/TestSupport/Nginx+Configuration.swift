@@ -37,7 +37,7 @@ extension Nginx {
             """
     }
 
-    /// A port that was free a moment ago.
+    /// Returns a port that was free at the time of the call.
     ///
     /// - Throws: ``SystemCallError``.
     public static func freePort() throws -> UInt16 {
@@ -46,7 +46,7 @@ extension Nginx {
         return listener.port
     }
 
-    /// Whether someone accepts connections on a port of 127.0.0.1.
+    /// Whether a process accepts connections on a port of 127.0.0.1.
     static func accepts(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -7,12 +7,13 @@ struct OriginListener {
     let socket: Int32
     let port: UInt16
 
-    /// Listens on `port`, or on a free one for 0; or only takes it, so that nobody else does.
+    /// Listens on `port`, or on a free one for 0.
     ///
-    /// `namespace` is the path of a network namespace to do so in.
+    /// With `listens` false, the port is only reserved. `namespace` is the path of a network
+    /// namespace for the socket.
     ///
-    /// `longestSegment` bounds the TCP segments of its connections. A loopback's are 64 KiB long: a
-    /// send buffer that holds no two of them waits 40 ms for each acknowledgement.
+    /// `longestSegment` limits the TCP segments of its connections. Those of loopback have 64 KiB.
+    /// If a send buffer cannot hold two of them, each acknowledgement takes 40 ms.
     ///
     /// - Throws: ``SystemCallError``.
     init(
@@ -48,7 +49,7 @@ struct OriginListener {
     }
 }
 
-/// A socket of IPv4, in the network namespace at a path if one is given.
+/// Creates an IPv4 socket, in the network namespace at a path if one is given.
 ///
 /// - Throws: ``SystemCallError``.
 func makeSocket(_ type: Int32, in namespace: String? = nil) throws -> Int32 {
@@ -62,7 +63,8 @@ final class OriginAcceptor: Sendable {
     private let stopSignal: StopSignal
     private let done = Guarded(false)
 
-    /// Starts the thread; it hands every new socket to `serve`, and closes the listener at its end.
+    /// Starts the thread; it passes each new socket to `serve`, and closes the listener when it
+    /// ends.
     ///
     /// - Throws: ``SystemCallError``.
     init(_ listener: OriginListener, _ serve: @escaping @Sendable (Int32) -> Void) throws {

@@ -1,6 +1,6 @@
-/// One connection of a ``FaultOrigin``: reads requests and sends what the handler wants.
+/// One connection of a ``FaultOrigin``: reads requests and sends the handler's replies.
 ///
-/// Used by one thread; whoever calls ``run()`` closes the socket behind it.
+/// Used by one thread; the caller of ``run()`` closes the socket afterwards.
 struct OriginConnection {
     let wire: Wire
     let number: Int
@@ -14,7 +14,8 @@ struct OriginConnection {
         var unread: [UInt8] = []
         var count = 0
         while let head = nextHead(&unread) {
-            // Who tries HTTP/2 here meets a server of HTTP/1.1: it is no request (RFC 9113 §3.4).
+            // A client with prior knowledge of HTTP/2 sends this preface, which is no request (RFC
+            // 9113 §3.4).
             guard !head.starts(with: "PRI * HTTP/2.0".utf8) else { return }
             count += 1
             let request = log.withLock { log -> OriginRequest? in
@@ -37,7 +38,7 @@ struct OriginConnection {
         }
     }
 
-    /// The next head of a request, without its empty line; `nil` at the end of the stream.
+    /// Returns the next head of a request, without its empty line; `nil` at the end of the stream.
     private func nextHead(_ unread: inout [UInt8]) -> ArraySlice<UInt8>? {
         var looked = 0
         while true {
@@ -51,7 +52,7 @@ struct OriginConnection {
         }
     }
 
-    /// Index of the empty line's CR LF CR LF.
+    /// Returns the index of the CR LF CR LF at the end of the head.
     private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
         guard bytes.count >= start + 4 else { return nil }
         return (start...(bytes.count - 4)).first {

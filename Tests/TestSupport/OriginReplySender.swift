@@ -5,7 +5,7 @@ struct OriginReplySender {
     let request: OriginRequest
     let reply: OriginReply
 
-    /// How much is generated and sent in one go, in bytes.
+    /// The number of bytes that are generated and sent at once.
     private static let pieceSize = 256 << 10
 
     /// Sends the reply; returns whether the connection can take another request.
@@ -29,7 +29,7 @@ struct OriginReplySender {
 
     private var sendsBody: Bool { request.method != "HEAD" || reply.sendsBodyToHead }
 
-    /// Whether the connection is closed after a reply that was sent as planned.
+    /// Whether the connection is closed after a complete reply.
     private var closes: Bool {
         reply.closeAfter || request.wantsClose || reply.framing == .close
             || (reply.claimedLength != nil && sendsBody)
@@ -59,7 +59,7 @@ struct OriginReplySender {
         return text + "\r\n"
     }
 
-    /// Sends the body; returns false when the connection is cut, or broke, or the origin stops.
+    /// Sends the body; returns false if the connection is cut or broken, or the origin stops.
     private func sendBody() -> Bool {
         let count = sendsBody ? reply.body.count : 0
         let chunked = reply.framing == .chunked && reply.shape.isHTTP && sendsBody
@@ -104,7 +104,7 @@ struct OriginReplySender {
 
     private var isReleased: Bool { reply.release?.withLock { $0 } == true }
 
-    /// Stays silent as the reply says; returns false when the peer left or the origin stops.
+    /// Stalls as the reply says; returns false if the peer has closed or the origin stops.
     private func stall() -> Bool {
         guard reply.release != nil else { return wire.pause(reply.stallFor) }
         let end = monotonicSeconds() + reply.stallFor
@@ -122,7 +122,7 @@ struct OriginReplySender {
         return sent && (!chunked || wire.send("\r\n"))
     }
 
-    /// Fills `bytes` with the body from `position` on, and damages what is to be damaged.
+    /// Fills `bytes` with the body from `position` on, including its corrupted bytes.
     private func fill(_ bytes: UnsafeMutableRawBufferPointer, at position: Int64) {
         var first: Int64 = 0
         switch reply.body {

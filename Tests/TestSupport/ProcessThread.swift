@@ -2,14 +2,14 @@ import CTestSupport
 import Foundation
 import Glibc
 
-/// A thread of a process, as the kernel tells of it.
+/// A thread of a process, as in `/proc`.
 public struct ProcessThread: Sendable {
-    /// What the kernel knows it by.
+    /// The thread id.
     public let id: Int32
-    /// What ps shows.
+    /// The name, as ps(1) prints it.
     public let name: String
 
-    /// The threads of a process; none when it has ended.
+    /// Returns the threads of a process, or none if it has ended.
     public static func all(of pid: Int32) -> [ProcessThread] {
         let folder = "/proc/\(pid)/task"
         let ids = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -21,7 +21,7 @@ public struct ProcessThread: Sendable {
         }
     }
 
-    /// Whether the disk serves it only when nobody else wants anything.
+    /// Whether the thread has the idle I/O scheduling class.
     public var isDiskIdle: Bool { segget_test_is_disk_idle(id) != 0 }
 
     /// Its niceness.

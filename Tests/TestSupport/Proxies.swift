@@ -1,6 +1,6 @@
 import Glibc
 
-/// A real HTTP proxy on loopback: tinyproxy, which makes tunnels to every port.
+/// A real HTTP proxy on loopback: tinyproxy, with tunnels to every port.
 public final class Tinyproxy: Sendable {
     /// The port that it listens on.
     public let port: UInt16
@@ -10,7 +10,7 @@ public final class Tinyproxy: Sendable {
     /// Starts it and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - user: whom it serves, by basic authentication; `nil` is everybody.
+    ///   - user: the only user, by Basic authentication; `nil` for no authentication.
     ///   - password: the user's password.
     ///   - directives: further lines of its configuration.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
@@ -37,12 +37,12 @@ public final class Tinyproxy: Sendable {
 
     deinit { stop() }
 
-    /// Its URL, with credentials such as `user:password@`.
+    /// Returns its URL, with credentials such as `user:password@`.
     public func url(_ credentials: String = "", scheme: String = "http") -> String {
         "\(scheme)://\(credentials)127.0.0.1:\(port)"
     }
 
-    /// The requests that it got, as in `GET http://127.0.0.1:80/ HTTP/1.1`.
+    /// Returns the received requests, such as `GET http://127.0.0.1:80/ HTTP/1.1`.
     ///
     /// - Throws: when the log cannot be read.
     public func requests() throws -> [String] {
@@ -54,7 +54,7 @@ public final class Tinyproxy: Sendable {
         }
     }
 
-    /// Ends it and removes its folder; at once when it was stopped before.
+    /// Stops it and removes its folder; does nothing if it is stopped already.
     public func stop() {
         process.signal(SIGTERM)
         _ = try? process.wait(timeout: 120)
@@ -71,7 +71,7 @@ public final class Microsocks: Sendable {
     /// Starts it and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - user: whom it serves; `nil` is everybody.
+    ///   - user: the only user; `nil` for no authentication.
     ///   - password: the user's password.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(user: String? = nil, password: String = "") throws {
@@ -85,26 +85,26 @@ public final class Microsocks: Sendable {
 
     deinit { stop() }
 
-    /// Its URL, with a scheme such as `socks5h`, and credentials such as `user:password@`.
+    /// Returns its URL, with a scheme such as `socks5h`, and credentials such as `user:password@`.
     public func url(_ scheme: String, _ credentials: String = "") -> String {
         "\(scheme)://\(credentials)127.0.0.1:\(port)"
     }
 
-    /// Where it was asked to connect to, as in `localhost:80`.
+    /// The requested targets, such as `localhost:80`.
     public var targets: [String] {
         process.errorOutput.split(separator: "\n").compactMap { line in
             line.firstRange(of: "connected to ").map { String(line[$0.upperBound...]) }
         }
     }
 
-    /// Ends it; at once when it was stopped before.
+    /// Stops it; does nothing if it is stopped already.
     public func stop() {
         process.signal(SIGTERM)
         _ = try? process.wait(timeout: 120)
     }
 }
 
-/// Starts a server that has to be given a port, and waits until it accepts connections there.
+/// Starts a server on a free port, and waits until it accepts connections there.
 ///
 /// - Throws: ``ToolFailure``, ``SystemCallError``.
 func startOnFreePort(

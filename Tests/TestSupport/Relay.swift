@@ -1,27 +1,26 @@
 import Foundation
 import Glibc
 
-/// A relay of TCP connections on loopback that breaks them as a test wants: in front of a server
-/// that speaks TLS, or of a proxy.
+/// A relay of TCP connections on loopback that breaks them, in front of a TLS server or a proxy.
 public final class Relay: Sendable {
-    /// What becomes of a connection once enough has come back from the server.
+    /// How a connection breaks after a number of bytes from the server.
     public enum Break: Sendable {
         /// It is closed.
         case close
         /// It is reset.
         case reset
-        /// Nothing comes through any more.
+        /// It stalls.
         case silence
     }
 
     /// When and how a connection breaks.
     public struct Plan: Sendable {
-        /// Bytes from the server that come through.
+        /// Bytes from the server before the break.
         public let bytes: Int
-        /// What happens then.
+        /// The kind of break.
         public let end: Break
 
-        /// Lets so many bytes through.
+        /// Breaks after this many bytes.
         public init(after bytes: Int, _ end: Break) {
             self.bytes = bytes
             self.end = end
@@ -37,14 +36,14 @@ public final class Relay: Sendable {
     /// Starts it.
     ///
     /// - Parameters:
-    ///   - target: port on loopback that it leads to.
-    ///   - plan: for each connection, by number from 1; `nil` does no harm.
+    ///   - target: the port on loopback that it connects to.
+    ///   - plan: the break of each connection, by its number from 1; `nil` for none.
     /// - Throws: ``SystemCallError``.
     public convenience init(to target: UInt16, _ plan: @escaping @Sendable (Int) -> Plan?) throws {
         try self.init(toEach: { _ in target }, plan)
     }
 
-    /// Starts it; each connection leads to a port of its own, by its number.
+    /// Starts it; the port that a connection is relayed to depends on its number.
     ///
     /// - Throws: ``SystemCallError``.
     public init(
@@ -77,7 +76,7 @@ public final class Relay: Sendable {
         _ = state.wait(timeout: 60) { $0.open == 0 }
     }
 
-    /// Connections that were accepted so far.
+    /// The number of connections until now.
     public var accepted: Int { state.withLock { $0.accepted } }
 
     private static func pass(_ client: Int32, _ target: UInt16, _ plan: Plan?, _ stop: StopSignal) {

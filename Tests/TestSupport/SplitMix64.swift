@@ -1,8 +1,8 @@
-/// A random generator that gives the same numbers for the same seed, everywhere.
+/// A random generator that produces the same numbers for the same seed on every machine.
 public struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Begins with `seed`; the same seed gives the same numbers.
+    /// Creates a generator with `seed`.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.
@@ -14,7 +14,7 @@ public struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// That many random bytes.
+    /// Returns `count` random bytes.
     public mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }

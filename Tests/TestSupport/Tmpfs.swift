@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file system of its own, small and in memory, so that a disk can be filled up.
+/// A small file system in memory that tests can fill up.
 ///
 /// Mounting needs root.
 public final class Tmpfs: Sendable {
@@ -11,7 +11,7 @@ public final class Tmpfs: Sendable {
     /// Mounts an empty file system of `size` bytes, rounded up to whole pages.
     ///
     /// - Parameters:
-    ///   - size: its size; a `ramfs` knows no limit.
+    ///   - size: its size; a `ramfs` has no limit.
     ///   - kind: `tmpfs`, or `ramfs`, which has no extended attributes.
     /// - Throws: ``SystemCallError``, also where mounting is not allowed.
     public init(size: Int64, kind: String = "tmpfs") throws {

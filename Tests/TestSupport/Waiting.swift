@@ -7,14 +7,14 @@ public func monotonicSeconds() -> Double {
     return Double(now.tv_sec) + Double(now.tv_nsec) / 1_000_000_000
 }
 
-/// Waits until `condition` holds; tests poll here, and in `soon`, only.
+/// Waits until `condition` holds; tests poll only here and in `soon`.
 ///
 /// - Parameters:
 ///   - timeout: longest time to wait, in seconds.
-///   - interval: time between two looks, in seconds.
-///   - condition: what is waited for.
-/// - Returns: whether the condition came to hold; a test must check it.
-/// - Throws: what `condition` throws.
+///   - interval: time between two checks, in seconds.
+///   - condition: the condition to check.
+/// - Returns: whether the condition holds; a test must check it.
+/// - Throws: any error of `condition`.
 public func eventually(
     timeout: Double = 60, poll interval: Double = 0.005, _ condition: () throws -> Bool
 ) rethrows -> Bool {
@@ -26,19 +26,19 @@ public func eventually(
     }
 }
 
-/// A system call that the test support needs has failed.
+/// A failed system call of the test support.
 public struct SystemCallError: Error, CustomStringConvertible {
-    /// The call, with what it was applied to.
+    /// The call and its object.
     public let operation: String
     /// Its error number.
     public let code: Int32
 
-    /// Remembers the failure of `operation` with the present `errno`.
+    /// Creates an error of `operation` with the current `errno`.
     public init(_ operation: String) {
         self.init(operation, code: errno)
     }
 
-    /// Remembers the failure of `operation`.
+    /// Creates an error of `operation`.
     public init(_ operation: String, code: Int32) {
         self.operation = operation
         self.code = code
@@ -48,9 +48,9 @@ public struct SystemCallError: Error, CustomStringConvertible {
     public var description: String { "\(operation): \(String(cString: strerror(code)))" }
 }
 
-/// Passes on the result of a call that returns −1 on failure.
+/// Returns the result of a system call, or throws if it is −1.
 ///
-/// - Throws: ``SystemCallError`` when it is −1.
+/// - Throws: ``SystemCallError``.
 @discardableResult
 func checked(_ result: Int32, _ operation: @autoclosure () -> String) throws -> Int32 {
     let code = errno
@@ -58,8 +58,7 @@ func checked(_ result: Int32, _ operation: @autoclosure () -> String) throws -> 
     return result
 }
 
-/// Waits until a condition holds, for 400 seconds at most, without keeping a thread from the tasks that are
-/// waited for.
+/// Waits up to 400 seconds until a condition holds, without blocking a thread of the task pool.
 ///
 /// - Returns: Whether it holds.
 public func soon(

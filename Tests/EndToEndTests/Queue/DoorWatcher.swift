@@ -5,7 +5,7 @@ import TestSupport
 ///
 /// It reconnects with the same secret when the service ends.
 final class DoorWatcher: Sendable {
-    /// What the service has reported.
+    /// The reports of the service.
     struct Told {
         /// The session ids of services that answered a request, and of those that answered on the
         /// WebSocket.
