@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// The thread that reads what a child process writes, looks at its memory, and reaps it.
+/// The thread that reads the output of a child process, samples its memory, and reaps it.
 final class Collector: Sendable {
-    /// What is known so far.
+    /// The results until now.
     struct State {
         var output: [UInt8] = []
         var errors: [UInt8] = []
@@ -18,7 +18,7 @@ final class Collector: Sendable {
     private let ownPeak: Int64
     private let state = Guarded(State())
 
-    /// Milliseconds between two looks at the child's memory.
+    /// Milliseconds between two samples of the child's memory.
     private static let interval: Int32 = 20
 
     init(pid: pid_t, started: Double, output: Int32, errors: Int32) {
@@ -40,7 +40,7 @@ final class Collector: Sendable {
         return outcome
     }
 
-    /// Sends a signal, unless the process was reaped: then its number may be another's.
+    /// Sends a signal, unless the process was reaped: its id may then be another's.
     func send(_ signal: Int32) {
         state.withLock { state in
             if state.outcome == nil { kill(pid, signal) }
@@ -61,24 +61,24 @@ final class Collector: Sendable {
         var streams: [Stream] = [(output, \.output), (errors, \.errors)]
         while !hasEnded {
             sampleMemory()
-            // With both streams at their end, the end of the process is a moment away.
+            // Once both streams have ended, the process ends soon.
             readAvailable(&streams, wait: streams.isEmpty ? 1 : Self.interval)
         }
-        // A grandchild may keep a stream open: only what is there already is taken.
+        // A grandchild may keep a stream open, so only available output is read.
         while readAvailable(&streams, wait: 0) {}
         reap()
         close(output)
         close(errors)
     }
 
-    /// Whether the process has ended; it is not reaped, so that its number stays its own.
+    /// Whether the process has ended; it is not reaped, so its id stays reserved.
     private var hasEnded: Bool {
         var info = siginfo_t()
         let result = waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT)
         return result != 0 || info.si_signo == SIGCHLD
     }
 
-    /// Reads what comes within `milliseconds`; returns whether anything came.
+    /// Reads output, waiting up to `milliseconds`; returns whether there was any.
     @discardableResult
     private func readAvailable(_ streams: inout [Stream], wait milliseconds: Int32) -> Bool {
         var polled = streams.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -110,8 +110,10 @@ final class Collector: Sendable {
         }
     }
 
-    /// Peak memory: the kernel's figure starts with what the tests themselves had when the child
-    /// was spawned, and says something about the child only above that; below, samples must do.
+    /// Returns the peak memory.
+    ///
+    /// The kernel's value includes the memory of the tests at the time of the spawn. It is the
+    /// child's only if it is larger than that; otherwise the samples are used.
     private func peak(rusage: Int64, sampled: Int64) -> Int64 {
         rusage > ownPeak || sampled == 0 ? rusage : sampled
     }

@@ -1,23 +1,23 @@
 import Crypto
 import Foundation
 
-/// The server's side of digest authentication (RFC 7616), which really computes the response.
+/// The server's side of Digest authentication (RFC 7616), which computes the expected response.
 public final class DigestGate: Sendable {
-    /// A hash that the server asks for.
+    /// A hash algorithm of the challenge.
     public enum Algorithm: String, Sendable, CaseIterable {
         case md5 = "MD5"
         case sha256 = "SHA-256"
     }
 
-    /// What the gate made of a request.
+    /// The result of checking a request.
     public enum Verdict: Sendable, Hashable {
-        /// The response is right.
+        /// The response is correct.
         case right
-        /// The response is right for a nonce that is no longer valid.
+        /// The response is correct for an expired nonce.
         case stale
         /// The response is wrong.
         case wrong
-        /// Nothing was shown, or another scheme.
+        /// There is no response, or one of another scheme.
         case nothing
     }
 
@@ -28,7 +28,7 @@ public final class DigestGate: Sendable {
     private let nonce = Guarded(1)
     private let realm = "a \"quoted\" realm"
 
-    /// Lets one user in; `isProxy` answers 407 in place of 401.
+    /// Accepts one user; with `isProxy`, it sends 407 instead of 401.
     public init(
         user: String, password: String, algorithm: Algorithm = .md5, isProxy: Bool = false
     ) {
@@ -38,10 +38,10 @@ public final class DigestGate: Sendable {
         self.isProxy = isProxy
     }
 
-    /// Makes every nonce that was given out stale.
+    /// Makes all earlier nonces stale.
     public func renew() { nonce.withLock { $0 += 1 } }
 
-    /// Judges a request.
+    /// Checks a request.
     public func verdict(on request: OriginRequest) -> Verdict {
         let field = request.header(isProxy ? "Proxy-Authorization" : "Authorization") ?? ""
         guard field.hasPrefix("Digest ") else { return .nothing }
@@ -51,7 +51,7 @@ public final class DigestGate: Sendable {
             isProxy || value("uri") == request.target, value("qop") == "auth",
             !value("cnonce").isEmpty
         else { return .wrong }
-        // The realm as the client got it: quoted pairs stay as they are.
+        // The realm as received: quoted pairs remain.
         let first = hash("\(user):\(value("realm").replacing("\\\"", with: "\"")):\(password)")
         let second = hash("\(request.method):\(value("uri"))")
         let expected = hash(
@@ -61,7 +61,7 @@ public final class DigestGate: Sendable {
         return value("nonce") == "nonce\(nonce.withLock { $0 })" ? .right : .stale
     }
 
-    /// The refusal that asks for a response.
+    /// Returns the reply with a challenge.
     public func challenge(isStale: Bool = false, alsoBasic: Bool = false) -> OriginReply {
         let name = isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"
         let nonce = nonce.withLock { $0 }
@@ -88,7 +88,7 @@ public final class DigestGate: Sendable {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// Reads `name=value, name="value"`.
+    /// Parses `name=value, name="value"`.
     private static func parameters(_ text: Substring) -> [String: String] {
         var found: [String: String] = [:]
         var rest = text

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// An HTTP/1.1 server on loopback that answers every request as a closure says, however wrong.
+/// An HTTP/1.1 server on loopback that sends the replies of a closure, including wrong ones.
 ///
-/// One thread a connection; the closure runs on it, and must not wait for something that needs
-/// the origin to stop.
+/// Each connection has a thread, which runs the closure. The closure must not wait for the origin
+/// to stop.
 public final class FaultOrigin: Sendable {
     /// The closure that answers.
     public typealias Handler = @Sendable (OriginRequest) -> OriginReply
@@ -17,18 +17,19 @@ public final class FaultOrigin: Sendable {
     private let stopSignal: StopSignal
     private let log: Guarded<OriginLog>
     private let acceptor: Guarded<OriginAcceptor?>
-    /// Keeps the port while connections are refused.
+    /// Reserves the port while connections are refused.
     private let place = Guarded<OriginListener?>(nil)
     private let serve: @Sendable (Int32) -> Void
 
     /// Starts the server on a free port.
     ///
     /// - Parameters:
-    ///   - address: the address to listen on, to have several hosts; on loopback 127.0.0.1 otherwise.
-    ///   - port: the port to listen on, to have hosts that differ in their address alone.
-    ///   - network: two namespaces, to listen in the server's.
-    ///   - sendBuffer: size of the sockets' send buffers in bytes; a small one makes
-    ///     ``bytesServed`` follow closely what the peer has read.
+    ///   - address: the address to listen on, for several hosts; the default on loopback is
+    ///     127.0.0.1.
+    ///   - port: the port to listen on, for hosts that differ only in their address.
+    ///   - network: a pair of namespaces; it listens in the server's.
+    ///   - sendBuffer: size of the sockets' send buffers in bytes; with a small one,
+    ///     ``bytesServed`` is close to what the peer has read.
     ///   - handler: answers a request.
     /// - Throws: ``SystemCallError``.
     public init(
@@ -54,7 +55,7 @@ public final class FaultOrigin: Sendable {
                 }
                 let wire = Wire(socket: socket, stop: stopSignal)
                 OriginConnection(wire: wire, number: number, log: log, handler: handler).run()
-                // Under the lock, so that the number is not another socket's by then.
+                // The lock prevents another socket from having this number already.
                 log.withLock { $0.closing(socket) }
             }
             thread.stackSize = 1 << 20
@@ -71,28 +72,28 @@ public final class FaultOrigin: Sendable {
         "http://\(address):\(port)\(path.hasPrefix("/") ? "" : "/")\(path)"
     }
 
-    /// All requests so far, in the order of their numbers, with what was served for each.
+    /// All requests until now in order of their numbers, each with the number of bytes served.
     public var requests: [OriginRequest] { log.withLock { $0.requests } }
-    /// Body bytes written to sockets so far; the last of them may not have arrived.
+    /// Body bytes written to sockets until now; some may not have arrived.
     public var bytesServed: Int64 { log.withLock { $0.bytesServed } }
-    /// Connections that are open now.
+    /// The number of open connections.
     public var openConnections: Int { log.withLock { $0.sockets.count } }
-    /// The most connections that were open at a time.
+    /// The largest number of connections that were open at once.
     public var peakConnections: Int { log.withLock { $0.peak } }
-    /// Connections that were ever accepted.
+    /// The number of accepted connections until now.
     public var acceptedConnections: Int { log.withLock { $0.accepted } }
 
-    /// Waits until all connections are closed, for some seconds: what a client has asked for just before
-    /// its end may be heard after it.
+    /// Waits up to 5 s until all connections are closed, to log the last requests of a client that
+    /// has ended.
     public func hearOut() { _ = eventually(timeout: 5) { openConnections == 0 } }
 
-    /// Stops listening: the kernel refuses new connections; those that are open go on.
+    /// Stops listening: the kernel refuses new connections; open ones remain.
     public func refuseConnections() {
         acceptor.withLock { acceptor in
             guard let old = acceptor else { return }
             old.stop()
             acceptor = nil
-            // Bound, and not listening: nobody else is given the port meanwhile.
+            // The socket is bound but not listening, so no other process receives the port.
             let listener = try? OriginListener(
                 address: address, port: port, listens: false, longestSegment: longestSegment,
                 namespace: namespace)
@@ -120,14 +121,15 @@ public final class FaultOrigin: Sendable {
         }
     }
 
-    /// Breaks all connections that are open now, as a server that is restarted does.
+    /// Closes all open connections, like a server that is restarted.
     public func dropConnections() {
         log.withLock { log in
             for socket in log.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Closes everything and waits until all threads are done; at once when it was stopped before.
+    /// Closes everything and waits until all threads have ended; does nothing if it is stopped
+    /// already.
     public func stop() {
         refuseConnections()
         place.withLock { place in
@@ -140,7 +142,7 @@ public final class FaultOrigin: Sendable {
     }
 }
 
-/// What an origin remembers, guarded by its lock.
+/// The log of an origin, guarded by its lock.
 struct OriginLog {
     private(set) var requests: [OriginRequest] = []
     private(set) var sockets: Set<Int32> = []
@@ -148,7 +150,7 @@ struct OriginLog {
     private(set) var peak = 0
     private(set) var accepted = 0
 
-    /// Notes a new connection and gives it a number.
+    /// Counts a new connection and returns its number.
     mutating func opened(_ socket: Int32) -> Int {
         sockets.insert(socket)
         peak = max(peak, sockets.count)

@@ -1,14 +1,15 @@
 import Glibc
 
-/// A value behind a lock, whose changes other threads can wait for.
+/// A value behind a lock, with a way to wait for changes from other threads.
 ///
-/// A pthread mutex, because ThreadSanitizer reports false races for `Synchronization.Mutex`.
+/// It uses a pthread mutex, because ThreadSanitizer reports false races for
+/// `Synchronization.Mutex`.
 public final class Guarded<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var value: Value
 
-    /// Guards `value`.
+    /// Creates a lock for `value`.
     public init(_ value: Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
@@ -26,9 +27,9 @@ public final class Guarded<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with the value under the lock, then wakes those who wait for a change.
+    /// Runs `body` with the value under the lock, then wakes waiting threads.
     ///
-    /// - Throws: what `body` throws.
+    /// - Throws: any error of `body`.
     public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer {

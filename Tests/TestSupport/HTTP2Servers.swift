@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A real server on loopback that speaks HTTP/2 only, and serves no ranges: nghttpd.
+/// A real server on loopback with HTTP/2 only, and without ranges: nghttpd.
 public final class Nghttpd: Sendable {
     /// PEM file with the authority to trust; `nil` without TLS.
     public let authority: String?
@@ -13,7 +13,7 @@ public final class Nghttpd: Sendable {
     ///
     /// - Parameters:
     ///   - root: the folder to serve.
-    ///   - isSecure: whether it speaks TLS.
+    ///   - isSecure: whether it uses TLS.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(root: String, isSecure: Bool) throws {
         let folder = try Sandbox("segget-nghttpd")
@@ -33,12 +33,12 @@ public final class Nghttpd: Sendable {
 
     deinit { stop() }
 
-    /// The URL of a file, without a slash before it.
+    /// Returns the URL of a file name without a leading slash.
     public func url(_ name: String) -> String {
         "\(authority == nil ? "http" : "https")://127.0.0.1:\(port)/\(name)"
     }
 
-    /// Ends it and removes its folder; at once when it was stopped before.
+    /// Stops it and removes its folder; does nothing if it is stopped already.
     public func stop() {
         process.signal(SIGTERM)
         _ = try? process.wait(timeout: 120)
@@ -46,8 +46,9 @@ public final class Nghttpd: Sendable {
     }
 }
 
-/// A real nginx on loopback that speaks HTTP/2 only, with ranges and validators: at one port without
-/// TLS, at another one with it, where it refuses everything else in the handshake.
+/// A real nginx on loopback with HTTP/2 only, ranges and validators.
+///
+/// One port has no TLS. The other one refuses all other protocols in the TLS handshake.
 public final class HTTP2Nginx: Sendable {
     /// PEM file with the authority to trust.
     public let authority: String
@@ -59,7 +60,7 @@ public final class HTTP2Nginx: Sendable {
     ///
     /// - Parameters:
     ///   - root: the folder to serve.
-    ///   - limitRate: speed of one stream as nginx writes it (`4m`); `nil` is unlimited.
+    ///   - limitRate: speed of one stream in nginx's notation (`4m`); `nil` is unlimited.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(root: String, limitRate: String? = nil) throws {
         let folder = try Sandbox("segget-nginx-http2")
@@ -111,21 +112,21 @@ public final class HTTP2Nginx: Sendable {
 
     deinit { stop() }
 
-    /// The URL of a file, without a slash before it.
+    /// Returns the URL of a file name without a leading slash.
     public func url(_ name: String, isSecure: Bool) -> String {
         "\(isSecure ? "https" : "http")://127.0.0.1:\(ports[isSecure ? 1 : 0])/\(name)"
     }
 
-    /// The requests that are finished: version, method, status and number of the connection.
+    /// Returns the completed requests: version, method, status and number of the connection.
     ///
-    /// - Throws: when the log cannot be read.
+    /// - Throws: an error of Foundation if the log cannot be read.
     public func accessLog() throws -> [[String]] {
         let text = String(decoding: try folder.read("access.log"), as: UTF8.self)
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             .map { $0.split(separator: " ").map(String.init) }
     }
 
-    /// Ends it and removes its folder; at once when it was stopped before.
+    /// Stops it and removes its folder; does nothing if it is stopped already.
     public func stop() {
         process.signal(SIGTERM)
         _ = try? process.wait(timeout: 120)

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A time as HTTP writes it (IMF-fixdate, RFC 9110 §5.6.7), `offset` seconds from now.
+/// Returns the time in `offset` seconds as an IMF-fixdate (RFC 9110 §5.6.7).
 public func httpDate(secondsFromNow offset: Int = 0) -> String {
     httpDate(unixTime: time(nil) + offset)
 }
 
-/// A time as HTTP writes it, `unixTime` seconds after 1970.
+/// Returns the time `unixTime` seconds after 1970 as an IMF-fixdate.
 public func httpDate(unixTime: Int) -> String {
     var seconds = time_t(unixTime)
     var parts = tm()
     gmtime_r(&seconds, &parts)
-    // Not strftime: its names depend on the locale.
+    // The names of strftime(3) depend on the locale.
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

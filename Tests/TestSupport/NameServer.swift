@@ -1,24 +1,24 @@
 import Foundation
 import Glibc
 
-/// A name server on the loopback of a client's namespace, which knows one host, and may fail.
+/// A name server on the loopback of a client's namespace, which knows one host and may fail.
 public final class NameServer: Sendable {
-    /// What it does with a question.
+    /// How it answers a query.
     public enum Mood: Sendable {
-        /// The server's address for every name that ends in `.test`.
+        /// With the server's address for each name that ends in `.test`.
         case answers
-        /// SERVFAIL.
+        /// With SERVFAIL.
         case fails
-        /// NXDOMAIN: there is no such name.
+        /// With NXDOMAIN: there is no such name.
         case unknown
-        /// The name exists, and has no address.
+        /// With an empty answer: the name exists, and has no address.
         case empty
-        /// Not even that.
+        /// Never.
         case silent
     }
 
     private let mood: Guarded<Mood>
-    /// The last parts of the addresses that it gives, behind 198.51.100.
+    /// The last octets of the returned addresses in 198.51.100.0/24.
     private let hosts: [UInt8]
     private let asked = Guarded(0)
     private let stopSignal: StopSignal
@@ -27,9 +27,9 @@ public final class NameServer: Sendable {
     /// Starts it.
     ///
     /// - Parameters:
-    ///   - network: whose client asks it.
-    ///   - mood: what it does at first.
-    ///   - hosts: the last parts of the addresses that it gives, behind 198.51.100.
+    ///   - network: the pair whose client uses it.
+    ///   - mood: how it answers at first.
+    ///   - hosts: the last octets of the returned addresses in 198.51.100.0/24.
     ///   - options: of resolv.conf(5).
     /// - Throws: ``SystemCallError``.
     public init(_ network: NetworkPair, _ mood: Mood, hosts: [UInt8] = [1], options: String)
@@ -62,13 +62,13 @@ public final class NameServer: Sendable {
         thread.start()
     }
 
-    /// Questions that have come so far.
+    /// The number of queries until now.
     public var questions: Int { asked.withLock { $0 } }
 
-    /// Changes what it does.
+    /// Changes how it answers.
     public func become(_ mood: Mood) { self.mood.withLock { $0 = mood } }
 
-    /// Ends it; needed, as its thread holds on to it.
+    /// Stops it; required, because its thread has a reference to it.
     public func stop() {
         stopSignal.raise()
         _ = done.wait(timeout: 60) { $0 }
@@ -89,11 +89,11 @@ public final class NameServer: Sendable {
         }
     }
 
-    /// RFC 1035 §4.1: the question comes back, with one address or none.
+    /// Returns the query with the addresses, or with none (RFC 1035 §4.1).
     private func reply(to question: [UInt8]) -> [UInt8]? {
         let mood = mood.withLock { $0 }
         guard mood != .silent else { return nil }
-        // The name is in labels, each behind its length; type and class follow.
+        // A name consists of labels with a length each; type and class follow.
         var end = 12
         while end < question.count, question[end] != 0 { end += Int(question[end]) + 1 }
         guard end + 5 <= question.count else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A real nginx on loopback, over HTTP and HTTPS, serving a folder.
 public final class Nginx: Sendable {
-    /// One finished request of the access log.
+    /// A completed request in the access log.
     public struct LogEntry: Sendable, Hashable, Decodable {
         /// The request line.
         public let request: String
@@ -11,11 +11,11 @@ public final class Nginx: Sendable {
         public let status: Int
         /// Body bytes sent.
         public let bytes: Int64
-        /// The `Range` field, empty for none.
+        /// The `Range` field, or empty.
         public let range: String
-        /// Number of the connection.
+        /// The number of the connection.
         public let connection: Int
-        /// Address of the client.
+        /// The address of the client.
         public let client: String
         /// Whether the connection's TLS session was resumed.
         public let resumed: Bool
@@ -40,11 +40,11 @@ public final class Nginx: Sendable {
     ///
     /// - Parameters:
     ///   - root: the folder to serve.
-    ///   - limitRate: speed of one connection as nginx writes it (`4m`); `nil` is unlimited.
+    ///   - limitRate: speed of one connection in nginx's notation (`4m`); `nil` is unlimited.
     ///   - workers: number of worker processes.
     ///   - directives: further directives of the server, such as `etag off;`.
-    ///   - shared: further directives of all servers, such as `limit_conn_zone …;`.
-    ///   - certificate: what certificate the server has.
+    ///   - shared: further directives of the `http` block, such as `limit_conn_zone …;`.
+    ///   - certificate: the kind of the server's certificate.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(
         root: String, limitRate: String? = nil, workers: Int = 2, directives: String = "",
@@ -69,8 +69,8 @@ public final class Nginx: Sendable {
                     "-p", folder.path, "-e", folder.path("error.log"), "-c",
                     folder.path("nginx.conf"),
                 ])
-            // The pid file is written once the ports are bound: it is not another server that
-            // has taken a port meanwhile and accepts.
+            // nginx writes the pid file after it has bound the ports, so another server on them is
+            // not mistaken for it.
             let ready = eventually(timeout: 120) {
                 !process.isRunning
                     || (access(folder.path("nginx.pid"), F_OK) == 0
@@ -97,7 +97,7 @@ public final class Nginx: Sendable {
         "https://127.0.0.1:\(securePort)\(Self.absolute(path))"
     }
 
-    /// Makes a certificate for a client, signed by this server's authority.
+    /// Creates a client certificate, signed by this server's authority.
     ///
     /// - Parameter password: encrypts the key.
     /// - Returns: PEM files with the certificate and its key.
@@ -108,22 +108,22 @@ public final class Nginx: Sendable {
         try files.makeClientCertificate(password: password)
     }
 
-    /// The requests that are finished, in the order of their ends.
+    /// Returns the completed requests, in order of completion.
     ///
-    /// - Throws: when the log cannot be read.
+    /// - Throws: an error of Foundation if the log cannot be read.
     public func accessLog() throws -> [LogEntry] {
-        // What follows the last line feed is still being written.
+        // The text after the last line feed is an incomplete line.
         let lines = try folder.read("access.log").split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         return try lines.dropLast().map { try JSONDecoder().decode(LogEntry.self, from: $0) }
     }
 
-    /// Body bytes that were sent in the requests that are finished.
+    /// Returns the number of body bytes in completed requests.
     ///
-    /// - Throws: when the log cannot be read.
+    /// - Throws: an error of Foundation if the log cannot be read.
     public func bytesSent() throws -> Int64 { try accessLog().reduce(0) { $0 + $1.bytes } }
 
-    /// Ends nginx and removes its folder; at once when it was stopped before.
+    /// Stops nginx and removes its folder; does nothing if it is stopped already.
     public func stop() {
         process.signal(SIGTERM)
         _ = try? process.wait(timeout: 120)

@@ -1,17 +1,17 @@
 extension OriginReply {
-    /// What a correct server answers for a file; tests take this and bend it.
+    /// Returns the reply of a correct server for a file, to which tests add faults.
     ///
-    /// That is 200, 206 and 416, `HEAD`, and `If-Range` (RFC 9110 §13.1.5, §14).
+    /// It has status 200, 206 or 416, and respects `HEAD` and `If-Range` (RFC 9110 §13.1.5, §14).
     ///
     /// - Parameters:
     ///   - content: the file.
-    ///   - request: what is answered.
-    ///   - etag: the `ETag` field as it is, quotes included; `nil` sends none.
-    ///   - lastModified: the `Last-Modified` field as it is; `nil` sends none.
+    ///   - request: the request to answer.
+    ///   - etag: the raw `ETag` field, with its quotes; `nil` sends none.
+    ///   - lastModified: the raw `Last-Modified` field; `nil` sends none.
     ///   - contentType: the `Content-Type` field.
-    ///   - ranges: whether ranges are served at all.
-    ///   - longest: most bytes of a range that are served.
-    /// - Returns: the reply, with a right `Content-Range` and a present `Date`.
+    ///   - ranges: whether range requests are supported.
+    ///   - longest: the largest number of bytes that is served for a range.
+    /// - Returns: the reply, with a correct `Content-Range` and the current `Date`.
     public static func file(
         _ content: Content, for request: OriginRequest, etag: String? = nil,
         lastModified: String? = nil, contentType: String? = "application/octet-stream",
@@ -46,13 +46,13 @@ extension OriginReply {
         return reply
     }
 
-    /// Whether `If-Range` lets a range be served: a strong tag or the exact date (RFC 9110 §13.1.5).
+    /// Whether `If-Range` matches: the same strong tag, or the exact date (RFC 9110 §13.1.5).
     private static func condition(_ value: String?, etag: String?, lastModified: String?) -> Bool {
         guard let value else { return true }
         return value.hasPrefix("\"") ? value == etag : value == lastModified
     }
 
-    /// The usual reason phrase of a status.
+    /// The registered reason phrase of a status.
     static func reason(of status: Int) -> String {
         switch status {
         case 100: "Continue"

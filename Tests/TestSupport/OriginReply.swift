@@ -1,7 +1,6 @@
-/// What a ``FaultOrigin`` does with a request: an HTTP reply in which every part can be bent, raw
-/// bytes, or nothing at all.
+/// The reply of a ``FaultOrigin``: an HTTP reply with any faults, raw bytes, or no reply.
 public struct OriginReply: Sendable {
-    /// Where the body comes from.
+    /// The source of the body.
     public enum Body: Sendable {
         /// No body.
         case none
@@ -28,15 +27,15 @@ public struct OriginReply: Sendable {
         case chunked
         /// The connection is closed.
         case close
-        /// Only by what ``OriginReply/headers`` say; nothing is added.
+        /// Only ``OriginReply/headers`` mark it; no field is added.
         case asIs
     }
 
-    /// How a connection is closed in the middle of things.
+    /// How a connection is closed during a reply.
     public enum Cut: Sendable {
-        /// In order (FIN), after all that was written has gone out.
+        /// By FIN, after all written bytes were sent.
         case fin
-        /// By a reset (RST), after all that was written has arrived.
+        /// By RST, after all written bytes were received.
         case rst
     }
 
@@ -54,7 +53,7 @@ public struct OriginReply: Sendable {
         }
     }
 
-    /// The kind of thing that is sent.
+    /// Whether the reply is HTTP, raw bytes or nothing.
     enum Shape: Sendable {
         case http
         case raw
@@ -65,39 +64,40 @@ public struct OriginReply: Sendable {
 
     /// The status code.
     public var status: Int
-    /// The reason phrase; `nil` is the usual one.
+    /// The reason phrase; `nil` for the registered one.
     public var reason: String?
-    /// The fields, in order, as they are; the framing adds its own behind them.
+    /// The header fields, sent unchanged; the framing appends its own field.
     public var headers: [HeaderField]
-    /// The body; for `HEAD` only its length counts.
+    /// The body; with `HEAD` only its length is used.
     public var body: Body
     /// How the end of the body is marked.
     public var framing = Framing.contentLength
-    /// The `Content-Length` to send in place of the right one; the connection is closed afterwards.
+    /// A false `Content-Length`; the connection is closed after the reply.
     public var claimedLength: Int64?
     /// Informational replies to send first.
     public var interim: [Interim] = []
-    /// Speed of the body in bytes a second, smooth; `nil` is as fast as it goes.
+    /// Speed of the body in bytes a second; `nil` for no limit.
     public var pace: Double?
-    /// Seconds to wait before the first byte of the reply; `.infinity` never answers.
+    /// Seconds to wait before the first byte of the reply; `.infinity` sends no reply.
     public var delayBeforeHeaders = 0.0
     /// Body bytes after which the connection is cut.
     public var cutAfter: Int64?
-    /// How it is cut.
+    /// How the connection is cut.
     public var cut = Cut.fin
-    /// Body bytes after which the connection falls silent.
+    /// Body bytes after which the connection stalls.
     public var stallAfter: Int64?
-    /// Seconds that it stays silent; by default until the peer closes or the origin stops.
+    /// Duration of the stall in seconds; by default until the peer closes or the origin stops.
     public var stallFor = Double.infinity
-    /// Body bytes after which it falls silent for good, though a silence before may have ended.
+    /// Body bytes after which the connection stalls until its end, even if an earlier stall has
+    /// ended.
     public var silentAfter: Int64?
-    /// Once it is true, a silence ends and the rest of the body goes out without a pace.
+    /// Once it is true, a stall ends and the rest of the body is sent without a limit of speed.
     public var release: Guarded<Bool>?
-    /// Whether to say `Connection: close`, and to close.
+    /// Whether to send `Connection: close`, and to close.
     public var closeAfter = false
-    /// Bytes to damage: offsets in the file for ``Body/content(_:_:)``, else in the body.
+    /// Bytes to corrupt: offsets in the file for ``Body/content(_:_:)``, else in the body.
     public var corruptAt: [Int64] = []
-    /// Whether the body is sent even in reply to `HEAD`.
+    /// Whether a reply to `HEAD` has the body.
     public var sendsBodyToHead = false
 
     /// Makes a plain reply.
@@ -117,14 +117,14 @@ public struct OriginReply: Sendable {
         OriginReply(status: status, headers: headers, body: .bytes(Array(text.utf8)))
     }
 
-    /// Exactly these bytes, then the connection is closed; pace, cut and stall count them from 0.
+    /// Sends exactly these bytes, then closes; pace, cut and stall count them from 0.
     public static func raw(_ bytes: [UInt8]) -> OriginReply {
         var reply = OriginReply(body: .bytes(bytes))
         reply.shape = .raw
         return reply
     }
 
-    /// Exactly this text, then the connection is closed.
+    /// Sends exactly this text, then closes.
     public static func raw(_ text: String) -> OriginReply { raw(Array(text.utf8)) }
 
     /// The connection is closed without a reply.
@@ -139,19 +139,19 @@ public struct OriginReply: Sendable {
         return reply
     }
 
-    /// This reply with a change, for one-liners.
+    /// Returns a changed copy of this reply.
     public func with(_ change: (inout OriginReply) -> Void) -> OriginReply {
         var copy = self
         change(&copy)
         return copy
     }
 
-    /// The value of the first field of this name, in any case.
+    /// The value of the first field of this name, case-insensitively.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Puts `value` in place of all fields of this name; `nil` only removes them.
+    /// Replaces all fields of this name by one with `value`; `nil` only removes them.
     public mutating func set(_ name: String, _ value: String?) {
         headers.removeAll { $0.name.lowercased() == name.lowercased() }
         if let value { headers.append(HeaderField(name, value)) }

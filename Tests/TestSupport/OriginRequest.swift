@@ -1,25 +1,25 @@
-/// One field of a header section, in the order and spelling of the wire.
+/// A header field, spelled as received.
 public struct HeaderField: Sendable, Hashable {
-    /// The name, as spelled.
+    /// The name, as received.
     public var name: String
-    /// The value, without the white space around it.
+    /// The value, without surrounding white space.
     public var value: String
 
-    /// Makes the field `name: value`.
+    /// Creates the field `name: value`.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// The single range that a request asks for: `bytes=first-last` or `bytes=first-`.
+/// The single range of a request: `bytes=first-last` or `bytes=first-`.
 public struct RequestedRange: Sendable, Hashable {
     /// Offset of the first byte.
     public let first: Int64
-    /// Offset of the last byte, inclusive as on the wire; `nil` means to the end.
+    /// Offset of the last byte, inclusive as in HTTP; `nil` for the end of the file.
     public let last: Int64?
 
-    /// Reads the value of a `Range` field; `nil` for anything but one range with a start.
+    /// Parses a `Range` field; returns `nil` unless it is one range with a start.
     init?(_ value: String) {
         let parts = value.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -34,7 +34,7 @@ public struct RequestedRange: Sendable, Hashable {
         self.last = last
     }
 
-    /// The bytes of a file of `size` bytes that are asked for, half-open; empty when there are none.
+    /// Returns the requested bytes of a file of `size` bytes, half-open; empty if there are none.
     public func bytes(of size: Int64) -> Range<Int64> {
         let start = min(first, size)
         let end = last.map { min($0, size - 1) + 1 } ?? size
@@ -42,7 +42,7 @@ public struct RequestedRange: Sendable, Hashable {
     }
 }
 
-/// A request as it reached a ``FaultOrigin``.
+/// A request as received by a ``FaultOrigin``.
 public struct OriginRequest: Sendable {
     /// The method, such as `GET`.
     public let method: String
@@ -50,22 +50,22 @@ public struct OriginRequest: Sendable {
     public let target: String
     /// The header section in order.
     public let headers: [HeaderField]
-    /// The range asked for, when it is a single one with a start.
+    /// The requested range, if it is a single one with a start.
     public let range: RequestedRange?
-    /// Number of the connection that it came on, from 1.
+    /// Number of its connection, from 1.
     public let connection: Int
     /// Number among all requests of the origin, from 1.
     public let number: Int
     /// Number among the requests of its connection, from 1.
     public let numberOnConnection: Int
-    /// Connections that were open when it came, its own included.
+    /// The number of open connections when it arrived, including its own.
     public let openConnections: Int
-    /// When it came, in seconds on the monotonic clock.
+    /// The time of arrival, in seconds on the monotonic clock.
     public let time: Double
 
-    /// Body bytes written for it so far, in ``FaultOrigin/requests``.
+    /// Body bytes written for it until now, in ``FaultOrigin/requests``.
     public internal(set) var bytesServed: Int64 = 0
-    /// When its reply ended, in whatever way; in ``FaultOrigin/requests``.
+    /// The time when its reply ended for any reason; in ``FaultOrigin/requests``.
     public internal(set) var finished: Double?
     /// Status of the final reply, `nil` for none or raw bytes; in ``FaultOrigin/requests``.
     public internal(set) var status: Int?
@@ -73,15 +73,15 @@ public struct OriginRequest: Sendable {
     /// The target without its query.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The value of the first field of this name, in any case.
+    /// The value of the first field of this name, case-insensitively.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Whether the client wants the connection to be closed after the reply.
+    /// Whether the client requests to close the connection after the reply.
     let wantsClose: Bool
 
-    /// Where and when a request came; the rest is in its head.
+    /// Where and when a request arrived.
     struct Arrival {
         let connection: Int
         let number: Int
@@ -90,10 +90,10 @@ public struct OriginRequest: Sendable {
         let time: Double
     }
 
-    /// Reads the head of a request, up to and without its empty line; `nil` when it is malformed.
+    /// Parses the head of a request without its empty line; returns `nil` if it is malformed.
     init?(head: some Collection<UInt8>, arrival: Arrival) {
         let text = String(decoding: head, as: UTF8.self)
-        // Not Character: there CR LF is one.
+        // As a `Character`, CR LF is one element.
         let lines = text.unicodeScalars.split(separator: "\n").map { line in
             String(String.UnicodeScalarView(line.last == "\r" ? line.dropLast() : line))
         }

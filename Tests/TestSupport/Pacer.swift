@@ -1,5 +1,6 @@
-/// Spreads bytes evenly over time: a token bucket that starts empty and holds 50 ms at most, so
-/// that a late thread catches up, but never bursts.
+/// Spreads bytes evenly over time, without bursts.
+///
+/// It is a token bucket that starts empty and holds at most 50 ms, so a delayed thread catches up.
 struct Pacer {
     private let rate: Double
     private var credit = 0.0
@@ -11,10 +12,10 @@ struct Pacer {
         last = now
     }
 
-    /// The most bytes to send in one go: 10 ms worth of them, at least one.
+    /// The number of bytes to send at once: those of 10 ms, at least one.
     var piece: Int64 { max(1, Int64(min(rate / 100, 1e15))) }
 
-    /// Seconds to wait from `now` before `count` bytes may go out.
+    /// Returns the seconds from `now` until `count` bytes may be sent.
     mutating func delay(of count: Int64, now: Double) -> Double {
         let most = max(rate / 20, Double(count))
         credit = min(credit + (now - last) * rate, most)
@@ -22,6 +23,6 @@ struct Pacer {
         return max(0, (Double(count) - credit) / rate)
     }
 
-    /// Notes that `count` bytes went out.
+    /// Counts `count` sent bytes.
     mutating func sent(_ count: Int64) { credit -= Double(count) }
 }

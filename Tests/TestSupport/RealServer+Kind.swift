@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 
 extension RealServer {
-    /// The servers, by what starts them; the packages are in scripts/packages.sh and
-    /// Tests/Servers/requirements.txt.
+    /// The servers, by their commands; scripts/packages.sh and Tests/Servers/requirements.txt
+    /// install the packages.
     public enum Kind: String, CaseIterable, Sendable, CustomStringConvertible {
         case aiohttp
-        /// With the line of its documentation that has it mark archives.
+        /// With the line of its documentation that gives archives a `Content-Encoding`.
         case apache
         case caddy
         case django
@@ -14,12 +14,12 @@ extension RealServer {
         case lighttpd
         case miniHTTPD = "mini_httpd"
         case nginx
-        /// Python's own, which has no ranges and speaks HTTP/1.0.
+        /// The server of Python, with HTTP/1.0 and without ranges.
         case pythonHTTP = "http.server"
         case rangeHTTP = "RangeHTTPServer"
         case rcloneHTTP = "rclone serve http"
         case rcloneS3 = "rclone serve s3"
-        /// With ranges, for which it needs an option.
+        /// With its option for range requests.
         case sanic
         case starlette
         case tornado
@@ -28,10 +28,10 @@ extension RealServer {
         case webrick
         case wsgidav
 
-        /// Its name, in the names of tests.
+        /// Its name, as in the names of tests.
         public var description: String { rawValue }
 
-        /// What starts it, the program's absolute path first.
+        /// The command line, beginning with the program's absolute path.
         func command(
             root: String, port: UInt16, folder: Sandbox, directives: String
         ) throws -> [String] {
@@ -99,12 +99,12 @@ extension RealServer {
         private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent()
 
-        /// A program that scripts/servers.sh has installed.
+        /// The path of a program that scripts/servers.sh has installed.
         public static func program(_ name: String) -> String {
             tests.deletingLastPathComponent().appending(path: ".build/servers/bin/\(name)").path
         }
 
-        /// Debian's modules and the types that it serves by.
+        /// The configuration: Debian's modules and the media types.
         private static func apache(_ root: String, _ port: UInt16, _ folder: String) -> String {
             let modules = ["mpm_event", "authz_core", "mime", "autoindex", "dir"].map {
                 "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"

@@ -1,30 +1,30 @@
 import Foundation
 import Glibc
 
-/// A web server that others wrote, as its manual starts it, on loopback, serving a folder.
+/// A third-party web server on loopback that serves a folder, started as in its manual.
 ///
-/// Nothing is configured but the folder, the address and the port, and what ``Kind`` says.
+/// Only the folder, the address, the port and the options of ``Kind`` are configured.
 public final class RealServer: Sendable {
-    /// What is served.
+    /// The kind of server.
     public let kind: Kind
     /// Port of HTTP.
     public let port: UInt16
     private let folder: Sandbox
     private let process: ChildProcess
 
-    /// Starts it and waits until it serves.
+    /// Starts it and waits until it serves the folder.
     ///
     /// - Parameters:
-    ///   - kind: which server.
-    ///   - root: the folder to serve, whose subfolders are what S3 calls buckets; it is made readable for
-    ///     all, since some servers give up root's rights, and a folder `alive` is put there.
-    ///   - directives: further directives of Apache's.
+    ///   - kind: the kind of server.
+    ///   - root: the folder to serve, whose subfolders are the buckets of S3; it is made readable
+    ///     for all, because some servers drop root's rights, and receives a folder `alive`.
+    ///   - directives: further directives of Apache.
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(_ kind: Kind, root: Sandbox, directives: String = "") throws {
         self.kind = kind
         let folder = try Sandbox("segget-server")
         self.folder = folder
-        // Whoever else got the port meanwhile does not know this.
+        // Another server on the same port does not know this token.
         let token = UUID().uuidString
         try? FileManager.default.createDirectory(
             atPath: root.path("alive"), withIntermediateDirectories: false)
@@ -62,13 +62,13 @@ public final class RealServer: Sendable {
 
     deinit { stop() }
 
-    /// URL of a path that is encoded already, without a slash before it.
+    /// Returns the URL of an encoded path without a leading slash.
     public func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
-    /// What it has written to its standard output and standard error.
+    /// Its standard output and standard error until now.
     public var log: String { process.output + process.errorOutput }
 
-    /// Ends it and removes what it wrote; at once when it was stopped before.
+    /// Stops it and removes its files; does nothing if it is stopped already.
     public func stop() {
         process.signal(SIGTERM)
         _ = try? process.wait(timeout: 20)

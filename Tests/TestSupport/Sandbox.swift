@@ -1,16 +1,16 @@
 public import Foundation
 import Glibc
 
-/// A folder of its own for a test, removed with everything in it when the test lets go of it.
+/// A temporary folder of a test, removed with its content when its last reference is released.
 public final class Sandbox: Sendable {
     /// Absolute path of the folder, without a trailing slash.
     public let path: String
 
-    /// Makes the folder.
+    /// Creates the folder.
     ///
     /// - Parameters:
-    ///   - name: what its name begins with.
-    ///   - folder: where it is made; `$TMPDIR` unless given, by default `/tmp`.
+    ///   - name: the beginning of its name.
+    ///   - folder: the parent folder; by default `$TMPDIR`, else `/tmp`.
     /// - Throws: ``SystemCallError``.
     public init(_ name: String = "segget-test", under folder: String? = nil) throws {
         let base = folder ?? ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
@@ -34,14 +34,14 @@ public final class Sandbox: Sendable {
         return path(name)
     }
 
-    /// The bytes of a small file.
+    /// Returns the bytes of a small file.
     ///
-    /// - Throws: Foundation's error, when there is no such file.
+    /// - Throws: Foundation's error if there is no such file.
     public func read(_ name: String) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: path(name)))
     }
 
-    /// Names of what is in the folder, hidden entries included, in order.
+    /// Returns the sorted names in the folder, including hidden ones.
     ///
     /// - Throws: Foundation's error.
     public func names() throws -> [String] {

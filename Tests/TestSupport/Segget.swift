@@ -3,24 +3,26 @@ import Glibc
 
 /// Runs the built `segget`.
 public enum Segget {
-    /// No built binary was found.
+    /// There is no built binary.
     public struct NotFound: Error, CustomStringConvertible {
-        /// Where it was looked for.
+        /// The folders that were searched.
         public let folders: [String]
 
-        /// What to do about it.
+        /// Instructions for the user.
         public var description: String {
             "no segget in \(folders); build it, or set SEGGET_BINARY"
         }
     }
 
-    /// The most memory that the program may take in a test, in bytes: sanitizers take several times as
-    /// much, and then there is no bound.
+    /// Returns the largest memory that the program may use in a test, in bytes.
+    ///
+    /// With sanitizers, which need several times as much, there is no limit.
     public static func mostMemory(_ bytes: Int64) -> Int64 {
         ProcessInfo.processInfo.environment["SEGGET_INSTRUMENTED"] == nil ? bytes : .max
     }
 
-    /// Path of the binary: `$SEGGET_BINARY`, else the `segget` next to the running test bundle.
+    /// Returns the path of the binary: `$SEGGET_BINARY`, else the `segget` next to the running test
+    /// bundle.
     ///
     /// - Throws: ``NotFound``.
     public static func binary() throws -> String {
@@ -39,14 +41,14 @@ public enum Segget {
         throw NotFound(folders: looked)
     }
 
-    /// Runs segget to its end.
+    /// Runs segget, and waits until it ends.
     ///
     /// - Parameters:
     ///   - arguments: its arguments.
     ///   - folder: its working folder.
     ///   - environment: added to that of the tests.
-    ///   - timeout: seconds after which it is killed.
-    /// - Returns: what it did.
+    ///   - timeout: seconds until it is killed.
+    /// - Returns: its result.
     /// - Throws: ``NotFound``, ``SystemCallError``, ``ChildProcess/TimedOut``.
     public static func run(
         _ arguments: [String], in folder: String, environment: [String: String] = [:],
@@ -55,31 +57,32 @@ public enum Segget {
         try start(arguments, in: folder, environment: environment).wait(timeout: timeout)
     }
 
-    /// Starts segget with 8 connections, unless `environment` or the arguments say otherwise; it finds no
-    /// configuration file unless `environment` leads to one.
+    /// Starts segget with 8 connections and without a configuration file.
+    ///
+    /// `environment` and the arguments may override both.
     ///
     /// - Parameters:
     ///   - arguments: its arguments.
     ///   - folder: its working folder.
     ///   - environment: added to that of the tests.
-    ///   - network: two namespaces, to run in the client's.
-    ///   - program: path of another binary than `binary()`.
-    /// - Returns: the process; it is killed when the last reference to it goes.
+    ///   - network: a pair of namespaces; it runs in the client's.
+    ///   - program: the path of a binary other than `binary()`.
+    /// - Returns: the process, which is killed when its last reference is released.
     /// - Throws: ``NotFound``, ``SystemCallError``.
     public static func start(
         _ arguments: [String], in folder: String, environment: [String: String] = [:],
         network: NetworkPair? = nil, program: String? = nil
     ) throws -> ChildProcess {
-        // Whoever runs the tests may have options of their own.
+        // The environment of the tests may contain options of segget.
         var ours = [
             "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
-            // Where no folder can be made: what one test learns of a port is not another one's.
+            // This folder cannot be created, so tests do not share what they learn about a port.
             "XDG_STATE_HOME": "/dev/null/state",
         ]
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
             ours[name] = ""
         }
-        // On loopback one connection is soon found to be enough; what the tests try needs several.
+        // On loopback one connection is soon fast enough; the tests need several.
         ours["SEGGET_CONNECTIONS"] = "8"
         let environment = ours.merging(environment) { $1 }
         let command = try (network?.entry ?? []) + [program ?? binary()] + arguments

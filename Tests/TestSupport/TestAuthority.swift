@@ -1,18 +1,18 @@
 import Foundation
 
-/// What certificate a server of the tests has.
+/// The kind of certificate of a test server.
 public enum TestCertificate: Sendable, Hashable {
-    /// One for 127.0.0.1 and localhost, signed by the server's authority.
+    /// For 127.0.0.1 and localhost, signed by the server's authority.
     case right
-    /// One that it signed itself.
+    /// Self-signed.
     case selfSigned
-    /// One for another host.
+    /// For another host.
     case otherHost
-    /// One whose time was over long ago.
+    /// Expired long ago.
     case expired
-    /// One whose time is to come.
+    /// Not yet valid.
     case notYetValid
-    /// One that names no host, and in whose subject this stands.
+    /// Without a host, and with this text in its subject.
     case subject(String)
 
     var subject: String {
@@ -36,7 +36,7 @@ public enum TestCertificate: Sendable, Hashable {
     }
 }
 
-/// A certificate authority of its own, and a certificate of its for 127.0.0.1 and localhost.
+/// A certificate authority, and its certificate for 127.0.0.1 and localhost.
 struct TestAuthority: Sendable {
     private let folder: String
     /// PEM file with the authority's certificate.
@@ -46,7 +46,7 @@ struct TestAuthority: Sendable {
     /// PEM file with the server's key.
     let serverKey: String
 
-    /// Makes keys and certificates in `folder` with the `openssl` command.
+    /// Creates keys and certificates in `folder` with the `openssl` command.
     ///
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     init(in folder: String, _ kind: TestCertificate = .right) throws {
@@ -72,7 +72,7 @@ struct TestAuthority: Sendable {
                 in: folder)
             return
         }
-        // Only `openssl ca` takes a time of one's own.
+        // Only `openssl ca` accepts dates of validity.
         let configuration = """
             [ca]
             default_ca=a
@@ -94,7 +94,7 @@ struct TestAuthority: Sendable {
             in: folder)
     }
 
-    /// Makes a certificate for a client.
+    /// Creates a client certificate.
     ///
     /// - Parameter password: encrypts the key.
     /// - Returns: PEM files with the certificate and its key.
@@ -119,10 +119,10 @@ struct TestAuthority: Sendable {
     }
 }
 
-/// A program that the tests depend on did not do its work.
+/// A failure of a program that the tests depend on.
 public struct ToolFailure: Error {
     /// The program.
     public let tool: String
-    /// What it said.
+    /// Its output.
     public let text: String
 }

@@ -1,21 +1,21 @@
 import Foundation
 import Glibc
 
-/// A connection over TCP to this machine, on which a test says what it likes, byte by byte.
+/// A TCP connection to this machine, on which a test sends arbitrary bytes.
 public final class WebClient {
-    /// Its descriptor, for tests that look at it without reading.
+    /// The descriptor, for tests that inspect it without reading.
     public let descriptor: Int32
     fileprivate var received: [UInt8] = []
-    /// Whether the other end will send nothing any more.
+    /// Whether the peer has closed its side.
     public private(set) var isEnded = false
 
     /// Connects to a port of this machine.
     ///
     /// - Parameters:
-    ///   - address: The address that is connected to.
+    ///   - address: The address to connect to.
     ///   - port: The port.
-    ///   - source: The address to connect from; `nil` for the usual one.
-    ///   - receiveBuffer: Bytes that the kernel keeps for it; `nil` for as many as usual.
+    ///   - source: The address to connect from; `nil` for the default.
+    ///   - receiveBuffer: Size of the receive buffer in bytes; `nil` for the default.
     /// - Throws: ``SystemCallError``.
     public init(
         to address: String = "127.0.0.1", port: Int, from source: String? = nil,
@@ -51,21 +51,21 @@ public final class WebClient {
         }
     }
 
-    /// Sends as much as goes at once.
+    /// Sends as many bytes as possible without waiting.
     ///
-    /// - Returns: How many bytes; -1 when none go, or the other end is gone.
+    /// - Returns: The number of bytes; -1 if none were sent, or the peer has closed.
     @discardableResult
     public func send(_ text: String) -> Int { send(Array(text.utf8)) }
 
-    /// Sends as much as goes at once.
+    /// Sends as many bytes as possible without waiting.
     ///
-    /// - Returns: How many bytes; -1 when none go, or the other end is gone.
+    /// - Returns: The number of bytes; -1 if none were sent, or the peer has closed.
     @discardableResult
     public func send(_ bytes: [UInt8]) -> Int {
         Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Takes what has come.
+    /// Reads available bytes.
     public func take() {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while !isEnded {
@@ -80,22 +80,22 @@ public final class WebClient {
         }
     }
 
-    /// What has come and was not taken as a reply or a message.
+    /// Received bytes that were not taken as a reply or a message.
     public var text: String {
         take()
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// Whether the connection is gone, looked at without reading.
+    /// Whether the connection is closed, checked without reading.
     public var isGone: Bool {
         var state = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP | POLLERR) != 0
     }
 
-    /// Takes the next reply of HTTP, when all of it has come.
+    /// Takes the next HTTP reply, once it is complete.
     ///
-    /// - Parameter hasBody: Whether it has the body that its head names.
-    /// - Returns: The reply; `nil` as long as it is not complete.
+    /// - Parameter hasBody: Whether the reply has the body that its head announces.
+    /// - Returns: The reply; `nil` while it is incomplete.
     public func takeReply(hasBody: Bool = true) -> WebReply? {
         take()
         let end = Array("\r\n\r\n".utf8)
@@ -112,9 +112,9 @@ public final class WebClient {
     }
 }
 
-/// A reply of HTTP.
+/// An HTTP reply.
 public struct WebReply: Sendable {
-    /// Status line and fields.
+    /// The status line and the fields.
     public var head: String
     /// The body.
     public var body: String
@@ -122,7 +122,7 @@ public struct WebReply: Sendable {
     /// The status code.
     public var status: Int { Int(head.split(separator: " ").dropFirst().first ?? "") ?? 0 }
 
-    /// The fields, with their names in lower case, in order.
+    /// The fields in order, with lower-case names.
     public var fields: [(name: String, value: String)] {
         head.components(separatedBy: "\r\n").dropFirst().map { line in
             let parts = line.split(separator: ":", maxSplits: 1)
@@ -133,36 +133,36 @@ public struct WebReply: Sendable {
         }
     }
 
-    /// The value of the first field of a name in lower case.
+    /// Returns the value of the first field with a lower-case name.
     public func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 }
 
 extension WebClient {
-    /// A message of a WebSocket.
+    /// A WebSocket message.
     public struct Message: Sendable {
-        /// 1 is text, 8 is the end, 10 answers a ping.
+        /// 1 is text, 8 closes, and 10 is a pong.
         public var opcode: UInt8
-        /// What it says.
+        /// The payload.
         public var payload: [UInt8]
 
-        /// The same as text.
+        /// The payload as text.
         public var text: String { String(decoding: payload, as: UTF8.self) }
     }
 
-    /// What asks for a WebSocket at `/jsonrpc`.
+    /// Returns the request that opens a WebSocket at `/jsonrpc`.
     public static func upgrade(host: String = "localhost", fields: String = "") -> String {
         "GET /jsonrpc HTTP/1.1\r\nHost: \(host)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
             + "\(fields)\r\n"
     }
 
-    /// A frame of a client (RFC 6455 §5.2), masked with zeros.
+    /// Returns a client's frame (RFC 6455 §5.2), masked with zeros.
     ///
     /// - Parameters:
-    ///   - payload: What it says.
-    ///   - opcode: 1 is text, 0 goes on with a message.
-    ///   - isLast: Whether the message ends with it.
-    ///   - length: The length that its head names; `nil` for that of the payload.
+    ///   - payload: The payload.
+    ///   - opcode: 1 is text, 0 continues a message.
+    ///   - isLast: Whether it is the last frame of the message.
+    ///   - length: The length in its head; `nil` for that of the payload.
     /// - Returns: The bytes.
     public static func frame(
         _ payload: [UInt8], opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil
@@ -184,10 +184,10 @@ extension WebClient {
         return bytes + [0, 0, 0, 0] + payload
     }
 
-    /// Sends a text as one message.
+    /// Sends a text as a message.
     public func say(_ text: String) { send(Self.frame(Array(text.utf8))) }
 
-    /// Takes the next message that the server has sent, when all of it has come.
+    /// Takes the next complete message of the server.
     public func takeMessage() -> Message? {
         take()
         guard received.count >= 2 else { return nil }

@@ -1,8 +1,9 @@
 import CTestSupport
 import Glibc
 
-/// Tells all threads of an origin to stop: a pipe that becomes readable and stays so, because a
-/// thread can wait for it and for a socket at once.
+/// Stops all threads of an origin.
+///
+/// It is a pipe that becomes and stays readable, so a thread can wait for it and a socket at once.
 final class StopSignal: Sendable {
     /// Readable once the signal is raised.
     let readEnd: Int32
@@ -23,7 +24,7 @@ final class StopSignal: Sendable {
     func raise() { _ = write(writeEnd, "!", 1) }
 }
 
-/// A connected socket, used by one thread, on which every wait ends when the origin stops.
+/// A connected socket, used by one thread; each wait ends when the origin stops.
 struct Wire {
     let socket: Int32
     let stop: StopSignal
@@ -57,12 +58,13 @@ struct Wire {
         }
     }
 
-    /// Stays silent for `seconds`; returns false when the peer left or the origin stops.
+    /// Waits for `seconds` without sending; returns false if the peer has closed or the origin
+    /// stops.
     func pause(_ seconds: Double) -> Bool {
         seconds <= 0 || wait(for: segget_test_poll_peer_closed(), seconds: seconds) == .timeout
     }
 
-    /// Writes all of `bytes`, reporting to `sent` what went out each time; false when that failed.
+    /// Writes all of `bytes`, and calls `sent` after each write; returns false if that failed.
     func send(_ bytes: UnsafeRawBufferPointer, sent: (Int) -> Void = { _ in }) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -80,13 +82,14 @@ struct Wire {
         return true
     }
 
-    /// Writes all of `text`; false when that failed.
+    /// Writes all of `text`; returns false if that failed.
     func send(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { send(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Reads what is there into `buffer`, waiting for it; false at the end of the stream.
+    /// Waits for available bytes and reads them into `buffer`; returns false at the end of the
+    /// stream.
     func receive(into buffer: inout [UInt8]) -> Bool {
         guard wait(for: Int16(POLLIN)) == .ready else { return false }
         return withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
@@ -97,8 +100,9 @@ struct Wire {
         }
     }
 
-    /// Makes the closing of the socket a reset, once the peer has received what was written
-    /// (a reset throws away what is under way), at most a second from now.
+    /// Makes closing the socket send a RST, once the peer has received all written bytes.
+    ///
+    /// A RST discards bytes in flight. It waits at most a second.
     func resetOnClose() {
         let deadline = monotonicSeconds() + 1
         var unacknowledged: Int32 = 0
