@@ -30,7 +30,7 @@ struct ChildProcessTests {
         let outcome = try ChildProcess.run(
             "/bin/sh", ["-c", "pwd; echo $A; ls /proc/self/fd | wc -l; cat"], in: sandbox.path,
             environment: ["A": "b c"])
-        // 0, 1, 2 and the folder that ls reads.
+        // Descriptors 0, 1 and 2, and the folder that ls reads.
         #expect(outcome.output == "\(sandbox.path)\nb c\n4\n")
     }
 
@@ -63,7 +63,7 @@ struct ChildProcessTests {
     }
 
     @Test func processorTimeAndMemory() throws {
-        // Touches about 64 MiB, and holds it for several samples.
+        // Touches about 64 MiB, and keeps it for several samples.
         let script =
             "x=$(head -c 33554432 /dev/zero | tr '\\0' a); i=0; "
             + "while [ $i -lt 100000 ]; do i=$((i+1)); done; echo ${#x}"

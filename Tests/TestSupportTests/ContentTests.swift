@@ -23,7 +23,7 @@ struct ContentTests {
         let blocks: Range<Int64> = 0..<10_000
         let insides = Set(blocks.map { content.bytes(($0 << 14 + 8)..<($0 << 14 + 24)) })
         let starts = Set(blocks.map { content.bytes(($0 << 14)..<($0 << 14 + 16)) })
-        // A few blocks come from the same place of the table; their stamps distinguish them.
+        // A few blocks have the same offset in the table; their stamps distinguish them.
         #expect((9_800..<10_000).contains(insides.count))
         #expect(starts.count == 10_000)
         #expect(content.bytes(0..<4096) != Content(size: 1 << 40, seed: 2).bytes(0..<4096))

@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// The `curl` command, as a client that is known to be right.
+/// The `curl` command, as a reference client.
 enum Curl {
-    /// What curl got.
+    /// The result of curl.
     struct Reply {
         let exitCode: Int32?
-        /// The header section of the last reply, as it came.
+        /// The header section of the last reply, unchanged.
         let head: String
         let body: [UInt8]
         let seconds: Double
@@ -21,7 +21,7 @@ enum Curl {
         }
     }
 
-    /// Runs curl; an exit code that is not 0 is for the test to judge.
+    /// Runs curl; the test checks its exit code.
     static func get(_ arguments: String..., timeout: Double = 120) throws -> Reply {
         let sandbox = try Sandbox("segget-curl")
         let outcome = try ChildProcess.run(

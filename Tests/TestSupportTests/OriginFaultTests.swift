@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The origin as a bad server: each fault must reach the client as it is meant.
+/// Tests that curl receives each fault of the origin.
 @Suite(.timeLimit(.minutes(5)))
 struct OriginFaultTests {
     static let content = Content(size: 1_000_000, seed: 12)
@@ -75,7 +75,7 @@ struct OriginFaultTests {
     @Test(arguments: [1e6, 4e6])
     func pace(rate: Double) throws {
         let origin = try Self.origin { $0.pace = rate }
-        // A busy machine makes it slower, never faster.
+        // A busy machine can only make it slower.
         let isInTime = try (1...3).contains { _ in
             let reply = try Curl.get(origin.url("/a"))
             #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
@@ -88,7 +88,7 @@ struct OriginFaultTests {
     @Test func paceIsSmooth() throws {
         let origin = try Self.origin { $0.pace = 1e6 }
         let url = origin.url("/a")
-        // When the machine is busy, this test may look too seldom.
+        // On a busy machine, this test may sample too rarely.
         let isSmooth = try (1...3).contains { _ in
             let client = try ChildProcess("/usr/bin/curl", ["-q", "-sS", "-o", "/dev/null", url])
             var served: [Int64] = []
@@ -98,7 +98,7 @@ struct OriginFaultTests {
                     return !client.isRunning
                 })
             let steps = zip(served.dropFirst(), served).map { $0 - $1 }
-            // Of a second in writes every 10 ms; a burst would be a large part of the file.
+            // It writes every 10 ms for a second; a burst would be a large part of the file.
             return Set(served).count > 25 && (steps.max() ?? 0) < 250_000
         }
         #expect(isSmooth)
@@ -115,7 +115,7 @@ struct OriginFaultTests {
         #expect(eventually { origin.bytesServed == 1000 })
         #expect(client.isRunning)
         release.withLock { $0 = true }
-        // At that pace it would take a quarter of an hour.
+        // At that pace it would take 15 minutes.
         let outcome = try client.wait()
         #expect(Self.content.matches(outcome.standardOutput, in: 0..<1_000_000))
     }

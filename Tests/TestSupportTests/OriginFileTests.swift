@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The origin as a correct server, against curl.
+/// Tests the origin as a correct server, with curl.
 @Suite(.timeLimit(.minutes(5)))
 struct OriginFileTests {
     static let content = Content(size: 3_000_000, seed: 11)
