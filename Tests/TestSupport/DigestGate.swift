@@ -51,7 +51,7 @@ public final class DigestGate: Sendable {
             isProxy || value("uri") == request.target, value("qop") == "auth",
             !value("cnonce").isEmpty
         else { return .wrong }
-        // The realm as received: quoted pairs remain.
+        // The hash uses the realm without the backslashes of its quoted pairs.
         let first = hash("\(user):\(value("realm").replacing("\\\"", with: "\"")):\(password)")
         let second = hash("\(request.method):\(value("uri"))")
         let expected = hash(

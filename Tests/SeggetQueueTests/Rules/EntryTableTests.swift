@@ -17,7 +17,8 @@ struct EntryTableTests {
                 let entry = random.next() % 5 == 0 ? nil : Self.entry(id, &random)
                 table[id] = entry
                 expected[id] = entry
-                // What was looked at may be parked, or dropped.
+                // `nextReady` may move or drop entries of its index, which must not change later
+                // results.
                 _ = table.nextReady()
             }
             if takesBack {

@@ -5,13 +5,14 @@ import Testing
 @testable import SeggetQueue
 @testable import Segmenter
 
-/// What each failure means for a queue.
+/// Tests how a queue classifies each failure: temporary, final or a lack of space.
 @Suite struct FailureRuleTests {
     static let digest = Digest(crc32: 1)
     static let range = ByteRange(0, 1)
 
     static let transfers: [(TransferFailure, FailureRule)] = [
-        // Could not resolve the host, or not connect to it; timed out; the TLS handshake broke; nothing came.
+        // Failed name resolution, failed connection, timeout, aborted TLS handshake, empty reply,
+        // and reset.
         (.network(code: 6, message: "Could not resolve host: h"), .passes()),
         (.network(code: 7, message: "Failed to connect"), .passes()),
         (.network(code: 28, message: "Timed out"), .passes()),
@@ -89,9 +90,9 @@ import Testing
         #expect(FailureRule(error(reason)) == rule)
     }
 
-    /// The names of the cases that the table has, so that none is forgotten.
+    /// Tests that the table has all cases.
     ///
-    /// The compiler refuses these switches when a case is added.
+    /// The compiler refuses these switches if a case is added.
     @Test func theTableHasEveryCase() {
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
         #expect(reasons.count == 25)
@@ -149,12 +150,12 @@ import Testing
         #expect(FailureRule(gone) == .passes(notBefore: 9000))
         gone.mirrors.append(failed(.transfer(.status(503), attempts: 5)))
         #expect(FailureRule(gone) == .passes())
-        // What is wrong here is not better there.
+        // A local problem is the same with every mirror.
         gone.reason = .assembly(.destinationExists(path: "p"))
         #expect(FailureRule(gone) == .final)
     }
 
-    // MARK: What follows
+    // MARK: Decisions
 
     @Test func isTriedAgainByThePolicyAndThenFails() {
         let delays: [Double] = [60, 300, 900]
@@ -165,7 +166,7 @@ import Testing
         #expect(next(.passes(), 1) == .retry(after: 300))
         #expect(next(.passes(), 2) == .retry(after: 900))
         #expect(next(.passes(), 3) == .fail)
-        // The server's own time counts where it is the longer one.
+        // The server's `Retry-After` applies if it is longer.
         #expect(next(.passes(notBefore: 7200), 0) == .retry(after: 7200))
         #expect(next(.passes(notBefore: 7200), 3) == .fail)
         #expect(next(.passes(notBefore: 30), 1) == .retry(after: 300))

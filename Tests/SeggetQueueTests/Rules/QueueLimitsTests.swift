@@ -3,7 +3,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// What the rules of the settings come to, cell by cell.
+/// Tests the limits that follow from the rules of the settings.
 struct QueueLimitsTests {
     private static let night = 23 * 60
     private static let noon = 12 * 60
@@ -25,13 +25,13 @@ struct QueueLimitsTests {
         ("battery", .yes, nil, false),
     ]
 
-    /// Each condition, as it is so, is not so and is not known, with each effect.
+    /// Tests each condition as true, false and unknown, with each effect.
     @Test(arguments: cells)
     func whatTheMachineSays(
         condition: String, metered: QueueSettings.Metered, fact: Bool?, holds: Bool
     ) throws {
         let isMetered = condition == "metered"
-        // What is not asked for is the contrary, and must not count.
+        // The other fact has the opposite value, and must not matter.
         let other = fact.map { !$0 } ?? true
         let facts = MachineFacts(
             isMetered: isMetered ? fact : other, isOnBattery: isMetered ? other : fact)
@@ -54,12 +54,12 @@ struct QueueLimitsTests {
     ])
     func timesOfDay(rule: String, minute: Int, limits: QueueLimits) throws {
         #expect(try Self.settings(rule).limits(atMinute: minute, MachineFacts()) == limits)
-        // They ask the machine for nothing.
+        // Rules about the time need no facts of the machine.
         #expect(try Self.settings(rule).limits(atMinute: minute, nil) == limits)
     }
 
     @Test(arguments: [
-        // The lowest of all rates, and the reason of the first that pauses.
+        // The lowest of all rates, and the reason of the first rule that pauses.
         ("metered=7 battery=5 0:00-24:00=6", nil, QueueLimits(rate: 5)),
         ("metered=7", 6.0, QueueLimits(rate: 6)), ("metered=7", 8, QueueLimits(rate: 7)),
         (
@@ -77,13 +77,13 @@ struct QueueLimitsTests {
         settings.rateLimit = rate
         let facts = MachineFacts(isMetered: true, isOnBattery: true)
         #expect(settings.limits(atMinute: Self.noon, facts) == limits)
-        // With a schedule the same as with the limit that it brings.
+        // A schedule has the same effect as its limit.
         settings.rateSchedule = RateSchedule(spans: [], otherwise: rate ?? 0)
         settings.rateLimit = 1
         #expect(settings.limits(atMinute: Self.noon, facts) == limits)
     }
 
-    /// Nothing is fetched before the machine has answered what a rule wants to know.
+    /// The queue is paused until the machine has answered the questions of its rules.
     @Test(arguments: [
         ("metered=pause", QueueSettings.Metered.auto, true), ("metered=5", .auto, true),
         ("battery=5", .no, true), ("metered=5", .no, false), ("", .auto, false),

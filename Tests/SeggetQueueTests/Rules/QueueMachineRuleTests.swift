@@ -2,7 +2,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// The rules of a queue, one by one, as they are described.
+/// Tests the rules of a queue one by one.
 struct QueueMachineRuleTests {
     // MARK: Slots
 
@@ -12,7 +12,8 @@ struct QueueMachineRuleTests {
         #expect(desk.running == [1, 2, 3])
     }
 
-    /// A command without a worker does not make it forgotten what ran when the last one was killed.
+    /// A command without a worker keeps the record of tasks that ran when the last worker was
+    /// killed.
     @Test func whatRanIsRecordedAsWaitingWhenThereIsAWorkerAgain() {
         var desk = MachineDesk(0)
         var status = TaskStatus()
@@ -41,7 +42,7 @@ struct QueueMachineRuleTests {
         #expect(Set(desk.actions) == ["stop 1", "stop 2"])
         #expect(desk.running == [3])
         #expect(desk.wanted(1) == .run)
-        // They come again in their order when there is room.
+        // They start again in queue order when slots are free.
         for number in [1, 2] { desk.end(number, .stopped) }
         desk.limit(2)
         #expect(desk.actions == ["begin 1"])
@@ -81,7 +82,7 @@ struct QueueMachineRuleTests {
         #expect(other.actions == ["stop 2"])
     }
 
-    // MARK: Started by hand
+    // MARK: Manual start
 
     @Test func startingByHandPreemptsTheOneThatHasRunLongest() {
         var desk = MachineDesk(2)
@@ -144,7 +145,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 3"])
     }
 
-    // MARK: Held
+    // MARK: Paused
 
     @Test func whatTheUserPausedStaysPaused() {
         var desk = MachineDesk(2)
@@ -182,7 +183,7 @@ struct QueueMachineRuleTests {
         #expect(desk.wanted(1) == .run)
     }
 
-    // MARK: The network
+    // MARK: Network
 
     @Test func waitingForTheNetworkLendsTheSlotToHostsThatCanBeReached() {
         var desk = MachineDesk(1)
@@ -220,7 +221,7 @@ struct QueueMachineRuleTests {
             desk.end(number, .stopped)
             #expect(desk.actions.isEmpty)
         }
-        // When it is paused, the other one asks.
+        // If it is paused, another task probes the host.
         desk.pause(1)
         #expect(Set(desk.actions) == ["stop 1", "begin 2"])
         desk.find(2)
@@ -252,7 +253,7 @@ struct QueueMachineRuleTests {
         desk.lose(1)
         desk.lose(2)
         #expect(desk.actions == ["stop 2"])
-        // 2 had an answer before it stopped.
+        // 2 receives a response before it has stopped.
         desk.find(2)
         #expect(desk.running == [1])
         desk.start(1)
@@ -272,7 +273,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 2"])
     }
 
-    // MARK: Tried again
+    // MARK: Retries
 
     @Test func retriesFreeTheSlotAndComeBackInTime() {
         var desk = MachineDesk(1)
@@ -335,7 +336,7 @@ struct QueueMachineRuleTests {
         #expect(next.actions == ["begin 1"])
     }
 
-    // MARK: Ends
+    // MARK: Results
 
     @Test func whatIsCancelledAndRetriedWaitsForItsPartToGo() {
         var desk = MachineDesk(1)
@@ -345,7 +346,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions.isEmpty)
         desk.end(1, .stopped)
         #expect(desk.actions == ["chore 1"])
-        // It keeps no slot from others meanwhile.
+        // It occupies no slot meanwhile.
         #expect(desk.running.isEmpty)
         desk.chore(1)
         #expect(desk.actions == ["begin 1"])
@@ -392,7 +393,7 @@ struct QueueMachineRuleTests {
         #expect(desk.state(1) == .completed)
     }
 
-    // MARK: Begun again in its slot
+    // MARK: Restarted in the same slot
 
     @Test func renamedWhileItRunsItKeepsItsSlot() {
         var desk = MachineDesk(1)
@@ -478,7 +479,7 @@ struct QueueMachineRuleTests {
         desk.start(3)
         desk.start(4)
         desk.lose(4)
-        // 3 runs, 4 waits for the network, 2 was pre-empted for 4 and is back.
+        // 3 runs, 4 waits for the network, and 2, which was preempted for 4, runs again.
         var next = desk.afterRestart()
         #expect(Set(next.running).isSubset(of: Set(desk.running + [4])))
         #expect(next.running.contains(3))

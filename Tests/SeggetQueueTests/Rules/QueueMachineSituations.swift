@@ -1,7 +1,7 @@
 @testable import SeggetQueue
 
 extension MachineSituation {
-    /// All that there are, each reached by commands and events.
+    /// All possible situations, each reached by commands and events.
     static let all: [Self] = [
         Self("run waiting none -") { $0.waits() },
         Self("run waiting stopping -") { $0.isPreempted() },
@@ -159,7 +159,7 @@ extension MachineDesk {
         isRunning()
         end(1, .failed(.fail, .some))
     }
-    /// It waits for the network, and 3 asks for it.
+    /// It waits for the network, and task 3 probes its host.
     fileprivate mutating func isAwayAsAnother() {
         add(3...3)
         lose(3)
@@ -174,14 +174,14 @@ extension MachineDesk {
         end(1, .stopped)
         chore(1)
     }
-    /// It is cancelled and tried anew while its part is thrown away.
+    /// It is cancelled and retried while its part is deleted.
     fileprivate mutating func isRetriedAtOnce() {
         isRunning()
         cancel(1)
         end(1, .stopped)
         retry(1)
     }
-    /// It is cancelled and tried anew before its download has stopped.
+    /// It is cancelled and retried before its download has stopped.
     fileprivate mutating func isRetriedEarlier() {
         isRunning()
         cancel(1)

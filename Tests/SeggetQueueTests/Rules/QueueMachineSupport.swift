@@ -3,7 +3,7 @@ import Segmenter
 @testable import SeggetQueue
 
 extension QueueTask.ID {
-    /// The id whose last digits are a number.
+    /// Returns the id whose last hexadecimal digits are a number.
     static func number(_ number: Int) -> Self {
         let digits = String(number, radix: 16)
         guard let id = Self(String(repeating: "0", count: 16 - digits.count) + digits) else {
@@ -12,7 +12,7 @@ extension QueueTask.ID {
         return id
     }
 
-    /// The number that ``number(_:)`` made it of.
+    /// The number of an id that ``number(_:)`` has returned.
     var number: Int { Int(description, radix: 16) ?? -1 }
 }
 
@@ -24,23 +24,23 @@ extension QueueTask.Place {
     static let old = QueueTask.Place(root: "/old", name: "old.bin")
 }
 
-/// A machine as its caller has it: time, the downloads that it began, the chores that it asked for.
+/// A machine with a simulated caller: clocks, running downloads and chores.
 ///
-/// It traps nothing: what the machine must never ask for is kept in ``mistakes``.
+/// Wrong actions of the machine are collected in ``mistakes``.
 struct MachineDesk {
     enum Run: Hashable { case on, stopping }
 
     var machine: QueueMachine
     var now = QueueMachine.Moment(wall: 1_000_000, boot: 1000)
-    /// What fetches each task, as the actions had it.
+    /// The download of each task, according to the actions.
     var runs: [Int: Run] = [:]
-    /// The tasks whose chores are being done.
+    /// The tasks with a chore in progress.
     var chores: Set<Int> = []
-    /// The actions of the last call, as words such as `begin 3`.
+    /// The actions of the last call, such as `begin 3`.
     var actions: [String] = []
-    /// What the machine asked for and must not have.
+    /// The actions that the machine must never return.
     var mistakes: [String] = []
-    /// What the caller has recorded.
+    /// The records of the caller.
     var records: [Int: Record] = [:]
 
     struct Record: Hashable {
@@ -51,7 +51,7 @@ struct MachineDesk {
 
     init(_ maxRunning: Int) { machine = QueueMachine(maxRunning: maxRunning) }
 
-    /// Adds tasks that wait, at the end, and settles.
+    /// Appends waiting tasks, and settles.
     mutating func add(_ numbers: ClosedRange<Int>, host: String = "a", isHeld: Bool = false) {
         for number in numbers { add(number, host: host, isHeld: isHeld) }
         settle()
@@ -66,7 +66,7 @@ struct MachineDesk {
         call { $0.insert(entry, at: position, $1) }
     }
 
-    /// Takes a task in as it is recorded.
+    /// Adds a recorded task.
     mutating func insert(_ number: Int, _ record: Record) {
         let entry = QueueMachine.Entry(
             id: .number(number), status: record.status, host: record.host, chore: record.chore)
@@ -76,7 +76,7 @@ struct MachineDesk {
 
     mutating func settle() { call { $0.settle($1) } }
 
-    /// Carries out a command, and settles, as a worker does.
+    /// Runs a command, and settles, as a worker does.
     mutating func command(_ body: (inout QueueMachine, QueueMachine.Moment) -> Void) {
         call { machine, now in
             body(&machine, now)
@@ -117,13 +117,13 @@ struct MachineDesk {
         call { $0.tick($1) }
     }
 
-    /// What fetches a task ends.
+    /// Ends the download of a task.
     mutating func end(_ number: Int, _ ending: QueueMachine.Ending = .completed) {
         if runs.removeValue(forKey: number) == nil { mistakes.append("no download \(number)") }
         call { $0.ended(.number(number), ending, $1) }
     }
 
-    /// A chore is done, or, with `isRemoved` false for one that was to be removed, cannot be.
+    /// Ends a chore; `isRemoved` is false if a task could not be removed.
     mutating func chore(_ number: Int, isRemoved: Bool? = nil) {
         if chores.remove(number) == nil { mistakes.append("no chore \(number)") }
         let isRemoved = isRemoved ?? (machine.entries[.number(number)]?.isRemoved == true)
@@ -131,7 +131,8 @@ struct MachineDesk {
         call { $0.choreDone(.number(number), isRemoved: isRemoved, $1) }
     }
 
-    /// Calls the machine, a second later than before, records what has changed, and does what it asks for.
+    /// Calls the machine one second after the last call, records the changes, and applies the
+    /// actions.
     mutating func call(_ body: (inout QueueMachine, QueueMachine.Moment) -> Void) {
         now.wall += 1
         now.boot += 1
@@ -144,7 +145,8 @@ struct MachineDesk {
         actions = machine.takeActions().map { carryOut($0) }
     }
 
-    /// The next worker, after this one was killed: it has what was recorded, and boots anew where told to.
+    /// Returns the next worker after this one was killed, with its records, and after a reboot if
+    /// requested.
     func afterRestart(isReboot: Bool = false) -> Self {
         var next = Self(machine.maxRunning)
         next.now = now
@@ -187,7 +189,7 @@ struct MachineDesk {
         }
     }
 
-    // MARK: What is so
+    // MARK: State
 
     func entry(_ number: Int) -> QueueMachine.Entry? { machine.entries[.number(number)] }
     func state(_ number: Int) -> TaskStatus.State? {
@@ -196,13 +198,13 @@ struct MachineDesk {
     func wanted(_ number: Int) -> TaskStatus.Wanted? {
         entry(number)?.status.wanted ?? records[number]?.status.wanted
     }
-    /// Those that have a slot, in their order.
+    /// The tasks with a slot, in queue order.
     var running: [Int] { order.filter { entry($0)?.status.hasSlot == true } }
-    /// Those that have not ended, in their order.
+    /// The tasks that have not ended, in queue order.
     var order: [Int] { machine.order.map(\.number) }
 }
 
 extension TaskStatus.State {
-    /// The words of all states: `paused` is not a state, but what the user wants.
+    /// The words of all states; `paused` is not a state but the user's wish.
     static let words = TaskStatus.words.filter { $0 != "paused" }
 }

@@ -1,8 +1,8 @@
-/// What becomes of task 1, by situation; task 9 waits for the slot or has it.
+/// The outcome of each stimulus for task 1, by situation; task 9 waits for the slot or has it.
 ///
-/// Of a task there is said: what is wanted, what is so, what fetches it, its chore, whether it goes on in its slot,
-/// and whether it claims the next; then what is to be done. `=` is no change. What is not listed cannot be:
-/// `MachineSituation.whyNot` says why.
+/// An outcome lists the user's wish, the state, the download, the chore, whether the task restarts
+/// in its slot, whether it has the first claim to the next one, and then the actions. `=` is no
+/// change. `MachineSituation.whyNot` explains why other combinations are impossible.
 let machineTable = """
     # run waiting none -
     start: run running on -, stop 9, begin 1

@@ -2,10 +2,10 @@ import Testing
 
 @testable import SeggetQueue
 
-/// What becomes of a task by each command and event, in each of the situations that it can be in.
+/// Tests the outcome of each command and event in each situation of a task.
 ///
-/// The table is in `QueueMachineTable.swift`. A situation is what the user wants, what is so, what fetches the task,
-/// and what is to be done about it on the disk.
+/// The table is in `QueueMachineTable.swift`. A situation consists of the user's wish, the state,
+/// the download, and the chore.
 struct QueueMachineTableTests {
     @Test(arguments: MachineSituation.all) func becomesWhatTheTableSays(
         situation: MachineSituation
@@ -47,7 +47,7 @@ struct QueueMachineTableTests {
         #expect(desk.mistakes.isEmpty)
     }
 
-    /// The table, by situation and stimulus.
+    /// The table by situation and stimulus.
     static let table: [String: [String: String]] = {
         var table: [String: [String: String]] = [:]
         var situation = ""
@@ -69,7 +69,7 @@ struct QueueMachineTableTests {
     }()
 }
 
-/// What a task is told, or what happens to it.
+/// A command or an event for a task.
 enum MachineStimulus: String, CaseIterable {
     case start, pause, resume, retry, cancel, remove, rename, restart
     case lost, back, verifying, again, progressed
@@ -105,9 +105,9 @@ enum MachineStimulus: String, CaseIterable {
     }
 }
 
-/// A situation that task 1 of a queue with one slot can be in.
+/// A situation of task 1 in a queue with one slot.
 ///
-/// Task 9, at another host, takes the slot, or waits for it.
+/// Task 9, of another host, has the slot or waits for it.
 struct MachineSituation: CustomTestStringConvertible, Sendable {
     let name: String
     let prepare: @Sendable (inout MachineDesk) -> Void
@@ -124,7 +124,7 @@ struct MachineSituation: CustomTestStringConvertible, Sendable {
         return desk
     }
 
-    /// What becomes of the task, and what is to be done; `=` when neither changes.
+    /// Returns the new situation of the task and the actions; `=` if neither changes.
     func outcome(of stimulus: MachineStimulus) -> String {
         var desk = desk()
         let before = Self.words(desk)
@@ -134,7 +134,7 @@ struct MachineSituation: CustomTestStringConvertible, Sendable {
         return (parts + desk.mistakes.map { "MISTAKE: \($0)" }).joined(separator: ", ")
     }
 
-    /// The task in words: what is wanted, what is so, what fetches it, its chore, and what it is promised.
+    /// Returns the wish, the state, the download, the chore and the claims of a task.
     static func words(_ desk: MachineDesk) -> String {
         desk.entry(1).map { words($0) } ?? "missing"
     }
@@ -151,7 +151,7 @@ struct MachineSituation: CustomTestStringConvertible, Sendable {
             + (entry.goesOn ? " goes on" : "") + (entry.hasClaim ? " claims" : "")
     }
 
-    /// Why a stimulus cannot come in this situation; `nil` when it can.
+    /// Returns why a stimulus is impossible in this situation; `nil` if it is possible.
     func whyNot(_ stimulus: MachineStimulus) -> String? {
         let words = name.split(separator: " ")
         let (state, fetching, chore) = (words[1], words[2], words[3])
@@ -170,7 +170,7 @@ struct MachineSituation: CustomTestStringConvertible, Sendable {
         return nil
     }
 
-    /// Why there cannot be such a situation; `nil` when there can.
+    /// Returns why a situation is impossible; `nil` if it is possible.
     static func whyNot(
         _ wanted: String, _ state: String, _ fetching: String, _ chore: String
     ) -> String? {

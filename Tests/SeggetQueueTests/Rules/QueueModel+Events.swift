@@ -1,4 +1,4 @@
-// What happens to the downloads of a queue, and to its worker.
+// Events of the downloads of a queue, and of its worker.
 extension QueueModel {
     mutating func networkLost(_ number: Int) {
         guard let task = self[number], task.download == .on, task.phase != .away else { return }
@@ -20,7 +20,8 @@ extension QueueModel {
         settle()
     }
 
-    /// What waits for a host has the first claim; what asks for it has a slot, or is stopped.
+    /// Tasks that wait for a host have the first claim; the one that probes it receives a slot, or
+    /// stops.
     private mutating func hostIsBack(_ host: String) {
         for task in line where task.phase == .away && task.host == host {
             change(task.number) { task in
@@ -44,7 +45,7 @@ extension QueueModel {
     mutating func verifying(_ number: Int, _ isVerifying: Bool) {
         guard let task = self[number], task.hasSlot, task.download == .on else { return }
         change(number) { $0.phase = isVerifying ? .verifying : .running }
-        // Those that verified were spared when the limit was lowered.
+        // Verifying tasks were not stopped when the limit was lowered.
         if !isVerifying { settle() }
     }
 
@@ -64,7 +65,7 @@ extension QueueModel {
             task.hasProblem = false
             if task.chore == .discard { task.chore = .none }
         }
-        // The others there know now that their host can be reached.
+        // The other tasks of this host now know that it is reachable.
         if task.phase == .away { hostIsBack(task.host) }
         downloadIsOver(number)
     }
@@ -77,7 +78,7 @@ extension QueueModel {
 
     mutating func failed(_ number: Int, _ failure: Failure) {
         guard let task = self[number] else { return }
-        // What was told to stop, and fails with that, does what it was stopped for.
+        // A stopping task that fails does what it was stopped for.
         if !task.isToGoOn, task.phase != .cancelled { change(number) { $0.hasProblem = true } }
         if task.download == .on {
             change(number) { [boot, wall] task in

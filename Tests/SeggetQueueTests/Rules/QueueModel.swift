@@ -1,14 +1,15 @@
-/// The rules of a queue once more, written from their description alone, slow and obvious: what
-/// `QueueMachine` is compared with.
+/// A second, slow and simple implementation of the rules of a queue, to compare `QueueMachine`
+/// with.
 ///
-/// The order is the order of an array; each rule is a loop over it.
+/// It is written from the description of the rules alone. The order is that of an array, and each
+/// rule is a loop over it.
 struct QueueModel {
     enum Phase: Hashable {
         case waiting, running, verifying, retrying, away, completed, failed, cancelled
     }
     enum Download: Hashable { case none, on, stopping }
     enum Chore: Hashable { case none, discard, remove, move }
-    /// Why a task was begun.
+    /// The reason why a task was started.
     enum Reason: String { case turn, claim, byHand, goesOn, asksForNetwork }
     enum Failure: Hashable { case again(Double), later(Double), forGood }
 
@@ -19,15 +20,15 @@ struct QueueModel {
         var phase = Phase.waiting
         var download = Download.none
         var chore = Chore.none
-        /// It keeps its slot over a stop or a chore, and is begun again then.
+        /// The task keeps its slot during a stop or a chore, and is then restarted.
         var isToGoOn = false
         var hasFirstClaim = false
         var attempts = 0
         var hasProblem = false
         var slotSince = 0.0
-        /// When it is tried again, as long as this worker lives.
+        /// The time of the next attempt on the boot clock of this worker.
         var retryBoot = 0.0
-        /// When it is tried again, as it is recorded.
+        /// The recorded time of the next attempt, on the wall clock.
         var retryWall = 0.0
         var awaySince = 0.0
 
@@ -37,11 +38,11 @@ struct QueueModel {
     }
 
     var limit: Int
-    /// Whether nothing may be fetched now.
+    /// Whether the whole queue is paused.
     var isPaused = false
-    /// Those that have not ended, in their order.
+    /// The tasks that have not ended, in queue order.
     var line: [Task] = []
-    /// Those that have ended.
+    /// The tasks that have ended.
     var over: [Task] = []
     var (begun, stopped, chores): ([(Int, Reason)], Set<Int>, Set<Int>) = ([], [], [])
     var (boot, wall) = (0.0, 0.0)
@@ -54,7 +55,7 @@ struct QueueModel {
 
     var slots: Int { line.filter(\.hasSlot).count }
 
-    /// Changes a task; one that has ended by that leaves the line, one that has begun anew is its last.
+    /// Changes a task; if it ends it leaves the line, and if it starts over it is the last.
     mutating func change(_ number: Int, _ body: (inout Task) -> Void) {
         if let index = line.firstIndex(where: { $0.number == number }) {
             body(&line[index])
@@ -76,7 +77,7 @@ struct QueueModel {
         begun.append((number, reason))
     }
 
-    /// A slot is given to a task; it is begun, or goes on when what is in the way is over.
+    /// Gives a slot to a task, which starts, or restarts once its stop or chore has ended.
     private mutating func giveSlot(_ number: Int, _ reason: Reason) {
         change(number) { [boot] task in
             task.phase = .running
@@ -101,7 +102,8 @@ struct QueueModel {
 
     mutating func settle() {
         if isPaused {
-            // What ran comes first again; what verifies fetches nothing.
+            // Running tasks come first afterwards; verifying tasks are not stopped, because they
+            // download nothing.
             for task in line where task.phase == .running {
                 takeSlot(task.number)
                 change(task.number) { $0.hasFirstClaim = true }
@@ -109,7 +111,7 @@ struct QueueModel {
             for task in line where task.phase == .away { stopDownload(task.number) }
             return
         }
-        // Lowered: the newest go, but none that verifies.
+        // After a lowered limit, the newest tasks stop, except verifying ones.
         while slots > limit {
             let running = line.filter { $0.phase == .running }
             guard let since = running.map(\.slotSince).max(),
@@ -155,7 +157,7 @@ struct QueueModel {
                 task.isHeld = false
                 task.attempts = 0
             }
-            // It asks already whether its host can be reached.
+            // The task already probes its host.
             if task.phase == .away, task.download == .on { continue }
             if slots >= limit, !isPaused {
                 let others = line.filter { $0.phase == .running && !numbers.contains($0.number) }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import SeggetQueue
 
-/// A machine and a model of it that are given the same commands and events, at random.
+/// A machine and a model that receive the same random commands and events.
 private struct Pair {
     var desk: MachineDesk
     var model: QueueModel
     var random: SplitMix64
     var log: [String] = []
     var added = 0
-    /// The situations that tasks were in.
+    /// The situations of all tasks until now.
     var seen: Set<Cell> = []
 
     struct Cell: Hashable {
@@ -36,7 +36,7 @@ private struct Pair {
     var all: [Int] { (model.line + model.over).map(\.number).sorted() }
     mutating func any() -> Int? { all.randomElement(using: &random) }
 
-    /// Does something to both, at the same time.
+    /// Applies a change to both at the same time.
     mutating func both(
         _ words: String, _ machine: (inout MachineDesk) -> Void,
         _ change: (inout QueueModel) -> Void
@@ -48,7 +48,7 @@ private struct Pair {
         change(&model)
     }
 
-    // MARK: One step
+    // MARK: Step
 
     mutating func step() {
         switch below(20) {
@@ -171,7 +171,7 @@ private struct Pair {
         }
     }
 
-    /// Has the machine know a task that has ended, as it was recorded.
+    /// Adds a recorded task that has ended to the machine.
     mutating func takeIn(_ number: Int) {
         guard desk.entry(number) == nil, let record = desk.records[number] else { return }
         desk.insert(number, record)
@@ -247,7 +247,7 @@ private struct Pair {
 
     mutating func pass() {
         let seconds = Double(below(120))
-        // Somebody sets the clock.
+        // The wall clock is set.
         if oneIn(5) { desk.now.wall += Double(below(400_000) - 200_000) }
         both("\(seconds) s pass", { $0.tick(after: seconds) }) { $0.tick() }
     }
@@ -267,7 +267,7 @@ private struct Pair {
         }
     }
 
-    /// The worker is killed; the next one has what was recorded, and clocks of its own.
+    /// Kills the worker; the next one has its records and new clocks.
     mutating func restart() {
         let isReboot = oneIn(2)
         both("the worker is killed", { $0 = $0.afterRestart(isReboot: isReboot) }) {
@@ -275,7 +275,7 @@ private struct Pair {
         }
     }
 
-    /// All goes well from now on, and the user lets everything run that is not cancelled.
+    /// Ends a pause of the queue, and finishes all tasks that can run.
     mutating func finish() -> Bool {
         pauseAll(false)
         if difference() != nil { return false }
@@ -304,9 +304,9 @@ private struct Pair {
         return false
     }
 
-    // MARK: What is compared
+    // MARK: Comparison
 
-    /// In what the machine differs from the model, or breaks a rule by itself; `nil` when in nothing.
+    /// Returns a difference between machine and model, or a broken rule; `nil` if there is none.
     mutating func difference() -> String? {
         if let mistake = desk.mistakes.first { return mistake }
         let order = model.line.map(\.number)
@@ -338,7 +338,7 @@ private struct Pair {
         return invariant()
     }
 
-    /// What is compared of a task, in words that both have.
+    /// The compared properties of a task.
     private struct Facts: Equatable {
         var wanted: TaskStatus.Wanted
         var state: TaskStatus.State
@@ -387,7 +387,7 @@ private struct Pair {
         }
     }
 
-    /// What holds whatever happens, without a model.
+    /// Returns a broken invariant; it needs no model.
     mutating func invariant() -> String? {
         let entries = desk.machine.entries.values
         let verifying = entries.filter { $0.status.state == .verifying }.count

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// What a rule of the settings does that has nothing fetched.
+/// Tests rules of the settings that pause the whole queue.
 struct QueuePauseTests {
     @Test func whatRanGoesOnBeforeAllOthersAfterAPause() {
         var desk = MachineDesk(2)

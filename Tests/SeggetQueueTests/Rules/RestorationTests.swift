@@ -6,19 +6,20 @@ import Testing
 @testable import Assembler
 @testable import SeggetQueue
 
-/// The crash table, cell by cell.
+/// Tests the table of actions after a crash, cell by cell.
 ///
-/// Each block is about one kind of record. Its lines are what stands at the file's name, its columns what the
-/// manifest says; the part makes no difference anywhere, and all are tried. A letter says what is done:
+/// Each block is about one kind of record. Its rows are the file at the destination, its columns
+/// the manifest. The part never matters, so each cell is tried with all kinds of parts. The letters
+/// are the actions:
 ///
 /// ```
-/// .  leave it as it is                  F  go on with the chore
-/// r  it ran: it runs again              D  it is complete: record that, then go on with the chore
+/// .  leave unchanged                    F  resume the chore
+/// r  it was running: run again          D  it is complete: record that, then resume the chore
 /// C  it is complete: record that
 /// ```
 ///
-/// The file that was recorded is `P`. `publ`: the manifest says that `P` was about to get its name; `kept`: that it is
-/// about a finished file as long as `P`.
+/// The recorded file is `P`. In `publ`, the manifest was about to rename the part to `P`. In
+/// `kept`, it describes a finished file with the size of `P`.
 @Suite struct RestorationTests {
     static let columns = "             none ours publ kept other unreadable"
 
@@ -65,7 +66,7 @@ import Testing
         a folder      F    F    F    F    F    F
         """
 
-    // The same for records that have not even noted the part: only `publishing` knows the file.
+    // Records without the mark of the part: only `publishing` in the manifest identifies the file.
     static let runningUnmarked = """
         nothing       r    r    r    r    r    r
         P             r    r    r    r    r    r
@@ -88,7 +89,7 @@ import Testing
         a folder      F    F    F    F    F    F
         """
 
-    /// Which record, and what is to be done about it.
+    /// A kind of record and its table.
     struct Block: Sendable, CustomTestStringConvertible {
         var states: [TaskStatus.State]
         var chore: QueueTask.Chore?
@@ -123,22 +124,22 @@ import Testing
         Block(
             states: waits + runs + [.failed, .cancelled], chore: .remove(files: true),
             isMarked: false, table: removingAllUnmarked),
-        // The record of a completed one has all that it takes.
+        // The record of a completed task identifies its file without the part.
         Block(states: [.completed], chore: .remove(files: true), table: removing),
         Block(states: [.completed, .failed, .cancelled], chore: .move(from: old), table: removing),
-        // Moved already, and then found to be complete.
+        // The task was moved, and then found to be complete.
         Block(states: waits + runs, chore: .move(from: old), table: removingAll),
         Block(
             states: waits + runs, chore: .move(from: old), isMarked: false,
             table: removingAllUnmarked),
     ]
 
-    // MARK: What stands there
+    // MARK: Files
 
     private static func status(inode: Int, size: Int, modified: Int = 77) -> FileStatus {
         var status = stat()
         status.st_ino = UInt(inode)
-        // Not what was recorded: the machine has started again.
+        // Another device number than the recorded one, as after a reboot.
         status.st_dev = 9
         status.st_size = size
         status.st_mtim.tv_sec = modified
@@ -269,7 +270,7 @@ import Testing
                 modified: (mark.modified ?? 0) + modified)
             #expect(FinishedFile.look(at: task) == .changed)
         }
-        // The machine has started again, and the disk has another number.
+        // After a reboot, the disk may have another device number.
         task.file = mark
         task.file?.device += 1
         #expect(FinishedFile.look(at: task) == .there)
