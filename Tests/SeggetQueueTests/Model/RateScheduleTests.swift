@@ -2,7 +2,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// Limits of rate by the time of day.
+/// Tests limits of the rate by the time of day.
 struct RateScheduleTests {
     private static func read(_ text: String) -> RateSchedule? {
         RateSchedule(text) { text in
@@ -12,11 +12,11 @@ struct RateScheduleTests {
 
     @Test(arguments: [
         ("08:00-18:00=2M,else=0", 8 * 60, 2e6), ("08:00-18:00=2M,else=0", 18 * 60 - 1, 2e6),
-        // The end does not belong to it, and 0 is no limit.
+        // The end is exclusive, and 0 is no limit.
         ("08:00-18:00=2M,else=0", 18 * 60, nil), ("08:00-18:00=2M,else=0", 0, nil),
-        // Without `else` the queue's own limit holds.
+        // Without `else` the queue's limit applies.
         ("08:00-18:00=2M", 0, 500), ("08:00-18:00=0", 9 * 60, nil),
-        // After midnight, and the first that has the time.
+        // Spans that pass midnight, and the first of several matching spans.
         ("22:00-06:00=1M,else=3M", 23 * 60, 1e6), ("22:00-06:00=1M,else=3M", 0, 1e6),
         ("22:00-06:00=1M,else=3M", 6 * 60, 3e6), ("0:00-24:00=7", 1439, 7),
         ("10:00-12:00=1,11:00-13:00=2", 11 * 60, 1), ("10:00-12:00=1,11:00-13:00=2", 12 * 60, 2),

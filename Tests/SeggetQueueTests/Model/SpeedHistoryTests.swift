@@ -9,7 +9,7 @@ struct SpeedHistoryTests {
         history.note(10, at: 1001.1)
         history.note(11, at: 1001.9)
         history.note(.infinity, at: 1003)
-        // The second that is not over has none yet.
+        // The current second has no value yet.
         history.note(7, at: 1005.5)
         #expect(
             history.speeds(at: 1005.6)

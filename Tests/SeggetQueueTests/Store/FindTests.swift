@@ -10,7 +10,7 @@ import Testing
 
     init() throws { queue = try StoredQueue() }
 
-    /// SQL finds what plain code finds that goes through all tasks.
+    /// SQL finds the same tasks as a full scan in Swift.
     @Test func filtersFindWhatTheySay() throws {
         try forEachSeed(6) { seed, random in
             var made = MadeUpTasks(random)
@@ -35,7 +35,8 @@ import Testing
         }
     }
 
-    /// A task has the same place in every report, whether its place is counted or looked up among all.
+    /// The position in a report is the same whether it is counted in SQL or looked up among all
+    /// tasks.
     @Test func reportsAgreeAboutPlaces() throws {
         try forEachSeed(4) { seed, random in
             var made = MadeUpTasks(random)
@@ -170,8 +171,9 @@ import Testing
         #expect(try store.ids(withPrefix: "", most: 2).map(\.description) == Array(texts[..<2]))
     }
 
-    /// Each of many has its place in one expression; and what nobody needs is refused in plain words, as that is no
-    /// damage.
+    /// Lists of up to 1000 values become one SQL expression each.
+    ///
+    /// Longer ones are refused as invalid, not reported as damage.
     @Test func manyWordsAreNoDamage() throws {
         let store = try queue.open()
         try store.insert([.plain(at: 0, name: "one"), .plain(at: 1, .failed)])
@@ -285,7 +287,7 @@ import Testing
         try store.delete([tasks[0].id])
         #expect(try store.sums().size == 7)
         #expect(try store.sums().counts["waiting"] == 1)
-        // Sizes are what servers state.
+        // Servers may state any size, so the sum is limited.
         for index in 1...2 { try store.update(tasks[index].id) { $0.size = .max } }
         #expect(try store.sums().size == 4_000_000_000_000_000_000)
     }

@@ -4,7 +4,7 @@ import Segmenter
 
 @testable import SeggetQueue
 
-/// A queue as the first version made it; never to be changed.
+/// A queue of the first version; it must never change.
 enum FirstVersion {
     static let sql = """
         PRAGMA application_id = 1397182801;
@@ -70,7 +70,7 @@ enum FirstVersion {
         }
     }
 
-    /// The task in it.
+    /// The task of that queue.
     static var task: QueueTask {
         var task = QueueTask(
             id: QueueTask.ID("00000000000000a1") ?? QueueTask.ID(), url: "https://h/f?q",

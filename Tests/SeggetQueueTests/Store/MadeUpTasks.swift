@@ -5,10 +5,10 @@ import TestSupport
 
 @testable import SeggetQueue
 
-/// Tasks with any values that there may be, the same for the same seed.
+/// Random tasks with all possible values, the same for the same seed.
 struct MadeUpTasks {
     var random: SplitMix64
-    /// What each secret has in it.
+    /// A word in each secret.
     static let secret = "sesame"
 
     init(_ random: SplitMix64) { self.random = random }
@@ -121,7 +121,7 @@ struct MadeUpTasks {
     }
 }
 
-/// A queue in a folder of its own.
+/// A queue in a temporary folder.
 struct StoredQueue {
     let sandbox: Sandbox
     let files: QueueFiles
@@ -135,21 +135,21 @@ struct StoredQueue {
         try QueueStore(files, mode: mode)
     }
 
-    /// The bytes of all files of the queue, by name.
+    /// Returns the content of all files of the queue, by name.
     func contents() throws -> [String: Data] {
         try Dictionary(uniqueKeysWithValues: sandbox.names().map { ($0, try sandbox.read($0)) })
     }
 }
 
 extension QueueStore {
-    /// The damage in both databases, in SQLite's words.
+    /// Returns the damage of both databases, as SQLite's messages.
     func check() throws -> [String] {
         try read { db in try db.damage() } + (secretStore()?.check() ?? [])
     }
 }
 
 extension QueueTask {
-    /// A plain task of a URL.
+    /// Returns a task with few properties.
     static func plain(
         _ url: String = "https://h/f", at position: Int64 = 0, _ state: TaskStatus.State = .waiting,
         in root: String = "/data", folder: String = "", name: String? = nil

@@ -73,7 +73,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    /// A worker that was killed has left its name.
+    /// A killed worker leaves its name in the file.
     @Test func whoIsThereNoMoreHasNothing() throws {
         let stale = #"{"pid":1,"version":"0","socket":"/s"}"#
         try queue.sandbox.write("queue.sqlite.lock", stale)
@@ -96,7 +96,7 @@ import Testing
         #expect(try QueueLock.tryAcquire(files) != nil)
     }
 
-    /// What a worker starts, such as a hook, may outlive it.
+    /// Hooks and other child processes may outlive the worker.
     @Test func noProgramInheritsIt() throws {
         let lock = try QueueLock.acquire(files, waiting: 0, isWorker: true)
         let store = try queue.open()

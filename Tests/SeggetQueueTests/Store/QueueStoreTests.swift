@@ -18,7 +18,7 @@ import Testing
             var tasks = made.tasks(30)
             try queue.open().insert(tasks)
             try expect(tasks, in: queue, seed)
-            // Each is replaced by another one of the same id.
+            // Replaces each task by another one with the same id.
             tasks = tasks.map { old in
                 var task = made.task()
                 task.id = old.id
@@ -142,7 +142,7 @@ import Testing
         #expect(try store.secrets(of: task.id)?.options == task.options)
     }
 
-    /// As after a kill between the two databases.
+    /// This happens after a kill between the two commits.
     @Test func secretsOfNobodyAreRemoved() throws {
         var task = QueueTask.plain()
         task.options.access.bearerToken = "one"
@@ -214,7 +214,7 @@ import Testing
             QueueRule(while: .span(DaySpan(start: 1320, end: 360)), .pause),
         ]
         settings.metered = .no
-        // Whatever is added to them has to be stored, too.
+        // Every property of the settings must be stored.
         #expect(Mirror(reflecting: settings).children.count == 6)
         try queue.open().setSettings(settings)
         #expect(try queue.open().settings() == settings)
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    /// Only what is missing or unreadable in the file is damage of the file.
+    /// Only missing or unreadable data in the file is damage.
     @Test(arguments: [
         ("SELECT * FROM absent", QueueError.Code.damaged), ("SELECT absent FROM tasks", .damaged),
         ("SELECT json_extract('{', '$[0]')", .damaged),

@@ -35,7 +35,7 @@ import Testing
         #expect(try queue.contents() == before)
     }
 
-    /// The first page says where all others are.
+    /// The first page has the references to all others.
     @Test(arguments: [0..<16, 0..<100, 0..<4096, 100..<600])
     func withoutTheFirstPageAllIsRead(bytes: Range<Int>) throws {
         try destroy(bytes, in: queue.files.database)
@@ -45,7 +45,7 @@ import Testing
         try expect(tasks)
     }
 
-    /// Some pages of the records: the others are read.
+    /// Some pages of records are damaged: the others are read.
     @Test(arguments: [1, 2, 3]) func withoutSomePagesTheOthersAreRead(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let records = try pagesOfRecords()
@@ -54,7 +54,7 @@ import Testing
         }
         let recovery = try recovered()
         let count = try #require(recovery.tasks)
-        // A page has a few of them.
+        // A page contains a few tasks.
         #expect(count < 150 && count > 110)
         #expect(recovery.lost == 150 - count)
         let left = try queue.open().find().map(\.id)
@@ -74,14 +74,15 @@ import Testing
         try expect(tasks)
     }
 
-    /// Both files are damaged, and a row of the secrets is none: its task has lost them, the others have not.
+    /// Both files are damaged, and a row of the secrets is invalid: only its task loses its
+    /// secrets.
     @Test(arguments: ["NULL", "'{'", "'[]'"])
     func aRowOfSecretsThatMakesNoSenseIsLeftOut(value: String) throws {
         let victim = try #require(tasks.first { !$0.keepsNoSecrets && !$0.split().secrets.isEmpty })
         do {
             let secrets = try DatabaseQueue(path: queue.files.secrets)
             try secrets.writeWithoutTransaction { db in
-                // Such as no program may write.
+                // The schema prevents such a value, so the test changes it.
                 try db.execute(sql: "PRAGMA writable_schema = ON")
                 try db.execute(
                     sql:
@@ -111,11 +112,11 @@ import Testing
         #expect(try QueueStore.recover(queue.files, now: 0) == Recovery())
     }
 
-    /// What can be read of one file only is not put in its place.
+    /// The damaged file is not replaced if only one of both can be read.
     @Test func whatCannotBeRecoveredIsLeftAsItIs() throws {
         try destroy(0..<100, in: queue.files.database)
         try destroy(0..<100, in: queue.files.secrets)
-        // Where the copy of the secrets would be, no file can be made.
+        // A folder occupies the path of the copy of the secrets.
         try FileManager.default.createDirectory(
             atPath: "\(queue.files.secrets).reading~/x", withIntermediateDirectories: true)
         let before = try queue.sandbox.read("queue.sqlite")
@@ -168,7 +169,7 @@ import Testing
         return recovery
     }
 
-    /// The queue has these tasks, with all that belongs to them.
+    /// Expects the queue to have these tasks with their secrets and events.
     private func expect(_ tasks: [QueueTask]) throws {
         let store = try queue.open()
         #expect(try store.check() == [])
@@ -190,8 +191,10 @@ import Testing
         try file.close()
     }
 
-    /// Numbers of the pages that hold rows of tasks, from 0: leaves of tables (https://sqlite.org/fileformat2.html,
-    /// 1.6) with options in them.
+    /// Returns the numbers, from 0, of the pages with rows of tasks.
+    ///
+    /// These are leaf pages of tables with options in them (https://sqlite.org/fileformat2.html,
+    /// 1.6).
     private func pagesOfRecords() throws -> [Int] {
         let bytes = try queue.sandbox.read("queue.sqlite")
         let found = (1..<bytes.count / 4096).filter { page in

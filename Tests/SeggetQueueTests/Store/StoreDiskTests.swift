@@ -22,7 +22,8 @@ import Testing
         #expect(try QueueLock.holder(files) == nil)
     }
 
-    /// As after a kill, or an error of the disk after which the kernel writes to it no more.
+    /// A log remains after a kill, or if the kernel remounts a file system read-only after an
+    /// error.
     @Test func onAReadOnlyDiskTheLogIsReadToo() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let files = QueueFiles(disk.path("queue.sqlite"))
@@ -69,7 +70,7 @@ import Testing
         #expect(!stored.isEmpty)
         #expect(try store.find() == stored)
         #expect(try store.check() == [])
-        // Once there is room again, it goes on.
+        // Once there is space again, writes succeed.
         try disk.resize(to: 4 << 20)
         try store.insert(.plain(at: .max))
         #expect(try QueueStore(files, mode: .readWrite).find().count == stored.count + 1)
@@ -78,7 +79,7 @@ import Testing
     @Test func onAFullDiskNoneIsMade() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let full = [UInt8](repeating: 1, count: 2 << 20)
-        // As much of it as there is room for.
+        // Fills the disk.
         let descriptor = open(disk.path("full"), O_WRONLY | O_CREAT, 0o600)
         while write(descriptor, full, full.count) > 0 {}
         close(descriptor)

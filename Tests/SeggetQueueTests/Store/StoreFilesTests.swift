@@ -8,7 +8,7 @@ import Testing
 @testable import SeggetQueue
 
 @Suite struct StoreFilesTests {
-    /// A form that comes after this version's.
+    /// A schema of a later version.
     static var later: StoreSchema {
         var schema = StoreSchema.queue
         schema.migrator.registerMigration("\(schema.version + 1)") { db in
@@ -62,7 +62,7 @@ import Testing
         try store.insert(.plain())
         #expect(mode(queue.files.database) == 0o600)
         #expect(mode(queue.files.writeAheadLog) == 0o600)
-        // The folder is the user's.
+        // The user's folder is not changed.
         #expect(mode(queue.sandbox.path) == 0o755)
     }
 
@@ -71,7 +71,8 @@ import Testing
         var made = MadeUpTasks(seed: 11)
         var tasks = made.tasks(200)
         for index in tasks.indices {
-            // In a query it is stored, unless it is not to be.
+            // A query is stored in the record unless secrets are not stored, so it must not contain
+            // the word.
             guard !tasks[index].keepsNoSecrets else { continue }
             tasks[index].url = tasks[index].url.replacing("q-\(MadeUpTasks.secret)", with: "q")
             tasks[index].urls = tasks[index].urls.map {
@@ -89,7 +90,7 @@ import Testing
         try store.insert(tasks.filter(\.keepsNoSecrets))
         #expect(try named("").isEmpty)
         try store.insert(tasks.filter { !$0.keepsNoSecrets })
-        // Even as an update of a record, which has none.
+        // An update of a record ignores secrets.
         let all = tasks
         try store.transaction { () throws(QueueError) in for task in all { try store.update(task) }
         }
@@ -100,7 +101,7 @@ import Testing
         #expect(found.allSatisfy { $0.hasPrefix("queue.sqlite.secrets") })
         #expect(!found.isEmpty)
         #expect(try queue.sandbox.names().contains("queue.sqlite.backup-2"))
-        // What is deleted is nowhere any more, while the store is open still.
+        // Deleted secrets are in no file, even while the store is open.
         try store.delete(tasks.map(\.id))
         #expect(try named("").isEmpty)
     }
@@ -123,7 +124,7 @@ import Testing
             try store.update(task.id) { $0.size = 9 }
             task.size = 9
         }
-        // It is made once; and what was migrated is not migrated again.
+        // The backup is made once, and the migration runs once.
         let before = try queue.sandbox.read("queue.sqlite.backup-2")
         #expect(try QueueStore(queue.files, mode: .readWrite, schema: Self.later).find() == [task])
         #expect(try queue.sandbox.read("queue.sqlite.backup-2") == before)
@@ -134,7 +135,8 @@ import Testing
         #expect(try QueueStore(backup, mode: .readWrite).find() == [FirstVersion.task])
     }
 
-    /// The words that 0.2 stored are read and stored unchanged; those that are shown are of this version.
+    /// The words that version 0.2 stored are read and stored unchanged; reports use the words of
+    /// this version.
     @Test func aQueueOf02HasItsStates() throws {
         let queue = try StoredQueue()
         try FirstVersion.make(queue.files.database)
@@ -166,7 +168,7 @@ import Testing
         try database.close()
         let store = try queue.open()
         let words = try store.find().reduce(into: [:]) { $0[$1.status.word, default: 0] += 1 }
-        // The first task of the fixture is paused, too.
+        // The first task of the fixture is also paused.
         #expect(
             words == [
                 "waiting": 1, "running": 1, "verifying": 1, "retrying": 1, "waiting_for_network": 1,
@@ -181,7 +183,7 @@ import Testing
         #expect(stored == Set(states.flatMap { ["run \($0)", "held \($0)"] }))
     }
 
-    /// A copy would keep them longer than their tasks.
+    /// A backup would keep secrets longer than their tasks.
     @Test func ofSecretsNoCopyStays() throws {
         let queue = try StoredQueue()
         let key = SecretStore.Key(task: "t", version: 1)
@@ -273,7 +275,7 @@ import Testing
         #expect(try queue.open().find().count == 1)
     }
 
-    /// As after a kill before the first migration.
+    /// This happens after a kill before the first migration.
     @Test func aQueueThatWasJustBeingMadeIsMade() throws {
         let queue = try StoredQueue()
         do {
@@ -335,7 +337,7 @@ import Testing
         return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     }
 
-    /// Runs something on a thread that has a umask of its own.
+    /// Runs a closure on a thread with a separate umask.
     private func withUmask(_ mask: mode_t, _ body: @escaping () throws -> Void) throws {
         typealias Unshare = @convention(c) (Int32) -> Int32
         let unshare = unsafeBitCast(try #require(dlsym(nil, "unshare")), to: Unshare.self)

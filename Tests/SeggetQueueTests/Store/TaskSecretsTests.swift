@@ -13,7 +13,7 @@ import Testing
             if made.chance(3) { task.secretParts = [.headers, .other] }
             let (record, secrets) = task.split()
             #expect(secrets.merged(into: record) == task, "seed \(seed)")
-            // Nothing is secret in what is left.
+            // The record contains no secrets.
             #expect(record.split().record == record, "seed \(seed)")
             #expect(record.split().secrets.isEmpty, "seed \(seed)")
             let json = try JSONEncoder().encode(secrets)
@@ -27,7 +27,7 @@ import Testing
         ("https://h/f?q", "https://m/?q", [.query, .urls]),
     ]
 
-    /// What a record lacks is known by the record alone.
+    /// The record alone shows which secrets it lacks.
     @Test(arguments: lacking)
     func theRecordSaysWhichPartsItLacks(
         url: String, current: String, parts: QueueTask.SecretParts

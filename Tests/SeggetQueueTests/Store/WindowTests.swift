@@ -5,9 +5,9 @@ import Testing
 
 @testable import SeggetQueue
 
-/// Parts of the tasks, in an order.
+/// Tests pages of the tasks, in any order.
 @Suite struct WindowTests {
-    /// SQL finds, counts and sorts what plain code does that goes through all tasks.
+    /// SQL finds, counts and sorts the same tasks as a full scan in Swift.
     @Test func windowsShowWhatTheySay() throws {
         try forEachSeed(6) { seed, random in
             var made = MadeUpTasks(random)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Sorts what is in the order of the queue.
+    /// Sorts tasks that are in queue order.
     private static func sorted(
         _ tasks: [QueueTask], _ window: TaskWindow, _ live: [LiveTask]
     ) -> [QueueTask] {
@@ -90,7 +90,7 @@ import Testing
         return min(1, Double(live?.done ?? task.bytesDone) / Double(size))
     }
 
-    /// The bytes of a name, where capital letters of ASCII are as good as small ones.
+    /// Returns a name with the capital letters of ASCII in lower case.
     private static func lowercased(_ name: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -100,7 +100,7 @@ import Testing
                 }))
     }
 
-    /// Pages that follow each other have each task once, in whatever order, also where many are equal.
+    /// Consecutive pages contain each task once in every order, even if many have equal values.
     @Test func pagesDoNotOverlap() throws {
         let queue = try StoredQueue()
         let store = try queue.open()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// What a page says of a task is what a report says of it.
+    /// Pages have the same reports of tasks as reports of the queue.
     @Test func pagesTellWhatReportsTell() throws {
         try forEachSeed(3) { seed, random in
             var made = MadeUpTasks(random)

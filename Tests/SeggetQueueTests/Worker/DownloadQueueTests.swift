@@ -4,7 +4,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// The queue as a library: waiting, groups, subscribers.
+/// Tests the queue as a library: waiting, groups and subscribers.
 struct DownloadQueueTests {
     private let home: Sandbox
     private let origin: FaultOrigin
@@ -64,7 +64,7 @@ struct DownloadQueueTests {
         async throws
     {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
-            // It looks at nothing until all is over.
+            // It reads no snapshot until the download has ended.
             let snapshots = await queue.snapshots()
             let id = try await queue.add(task("/a"))
             let end = try await queue.ended(id)
@@ -76,7 +76,8 @@ struct DownloadQueueTests {
         }
     }
 
-    /// Another URL is gone on with where something was begun, and begun with where nothing was, or nothing is left.
+    /// A new URL resumes a started download, and starts one that has no part, or whose part was
+    /// deleted.
     @Test(.timeLimit(.minutes(5))) func anotherURLNeedsNoPart() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             var held = task("/slow")
@@ -85,7 +86,7 @@ struct DownloadQueueTests {
             var changes = TaskChanges()
             changes.urls = [origin.url("/slow?2")]
             _ = try await queue.perform([.set(selection, changes), .resume(selection)])
-            // Its name is recorded together with its part.
+            // The name is recorded together with the part.
             while try await queue.report(TaskFilter()).tasks.first?.path == nil {
                 try await Task.sleep(for: .milliseconds(10))
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// What the machine is asked, and what its answers mean.
+/// Tests the questions to the machine and the meaning of its answers.
 @Suite(.timeLimit(.minutes(5)))
 struct MachineWatchTests {
     private let home: Sandbox

@@ -6,12 +6,13 @@ import Testing
 
 @testable import SeggetQueue
 
-/// No byte and no file of a task is lost, taken from another one, or fetched twice, whatever it is told meanwhile.
+/// Tests that commands lose no byte and no file of a task, take none from another task, and
+/// download nothing twice.
 @Suite(.timeLimit(.minutes(10)))
 struct QueueCareTests {
     private let home: Sandbox
     private let origin: FaultOrigin
-    /// Until this is true, no reply to `GET` brings more than its first bytes.
+    /// Until this is true, replies to `GET` stall after their first bytes.
     private let goesOn = Guarded(false)
     private static let content = Content(size: 300_000, seed: 5)
 
@@ -45,7 +46,7 @@ struct QueueCareTests {
         try await withDownloadQueue(at: home.path("q.sqlite")) { try await body($0) }
     }
 
-    /// Waits until a part has bytes, and the record knows its name.
+    /// Waits until a part has bytes, and its name is recorded.
     private func begun(_ id: QueueTask.ID, in queue: DownloadQueue) async throws -> TaskReport {
         while true {
             let task = try await queue.detail(id.description).task
@@ -54,13 +55,13 @@ struct QueueCareTests {
         }
     }
 
-    /// Holds a task, and waits until nothing fetches it.
+    /// Pauses a task, and waits until its download has stopped.
     private func hold(_ id: QueueTask.ID, in queue: DownloadQueue) async throws {
         _ = try await queue.perform([.pause(TaskSelection(id))])
         while await queue.runs[id] != nil { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    /// A program whose task is cancelled lets go of its queue, and of the processor.
+    /// A cancelled task of Swift closes its queue, and uses no processor time.
     @Test func aCancelledProgramLetsGoOfTheQueue() async throws {
         let program = Task {
             try await withQueue { queue in
@@ -97,14 +98,14 @@ struct QueueCareTests {
             #expect(other.state == "completed")
             #expect(names() == ["a", "a.1"])
             #expect(try isRight("a") && isRight("a.1"))
-            // The next one is another number of the same name.
+            // The next task receives another number of the same name.
             let third = try await queue.ended(try await queue.add(again))
             #expect(third.state == "completed")
             #expect(names() == ["a", "a.1", "a.2"])
         }
     }
 
-    /// The one that was added first begins when the other one has a part already.
+    /// The first task starts when the second one has a part already.
     @Test func aTaskWithoutANameLeavesThePartOfAnother() async throws {
         try await withQueue { queue in
             var held = task("/a")
@@ -130,7 +131,7 @@ struct QueueCareTests {
         }
     }
 
-    /// Two URLs suggest the same name, and the name that a task was given first is kept for it.
+    /// Two URLs suggest the same name; a name that a user gave stays reserved.
     @Test func aNameThatWasGivenStaysThatTasks() async throws {
         goesOn.withLock { $0 = true }
         try await withQueue { queue in
@@ -159,7 +160,7 @@ struct QueueCareTests {
                 let result = try await queue.perform([command])[0]
                 #expect(result.map(\.outcome) == [.unchanged])
             }
-            // Whoever adds it once more wants it.
+            // Adding the URL again means that the user wants it.
             let again = try await queue.add(task("/a"))
             #expect(again == id)
             let end = try await queue.ended(id)
@@ -197,7 +198,7 @@ struct QueueCareTests {
         }
     }
 
-    /// Commands of one batch: what the first has not moved yet is not lost to the second.
+    /// In one batch, the second command finds the part that the first has not moved yet.
     @Test func renamedTwiceInOneBatch() async throws {
         try await withQueue { queue in
             let id = try await queue.add(task("/a"))
@@ -230,7 +231,7 @@ struct QueueCareTests {
         }
     }
 
-    /// A part that was continued under a second link is known as the task's when that has a third one.
+    /// A part that was resumed with a second link still belongs to the task with a third one.
     @Test(arguments: [true, false]) func thePartOfAnEarlierLink(isRenamed: Bool) async throws {
         try await withQueue { queue in
             let id = try await queue.add(task("/1/a"))
@@ -243,7 +244,7 @@ struct QueueCareTests {
                 _ = try await queue.perform([.set(selection, changes)])
                 guard number == 2 else { continue }
                 _ = try await queue.perform([.resume(selection)])
-                // A second reply has brought bytes that are kept.
+                // Bytes of a second reply were received and recorded.
                 #expect(
                     await soon {
                         origin.requests.contains {
@@ -265,7 +266,8 @@ struct QueueCareTests {
         }
     }
 
-    /// Killed after the file had its name, and before that was recorded: a command without a worker sees that, too.
+    /// A worker was killed after it renamed the file, and before it recorded that; a command
+    /// without a worker detects this.
     @Test func aFinishedFileIsRenamedAlsoWhenItsEndWasNotRecorded() async throws {
         goesOn.withLock { $0 = true }
         let queue = home.path("q.sqlite")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// Who asks which tasks have changed.
+/// Tests how subscribers read the changes of tasks.
 struct QueueFeedTests {
     private let home: Sandbox
 
@@ -23,7 +23,7 @@ struct QueueFeedTests {
             let number = await queue.observe { rung.withLock { $0 += 1 } }
             let id = try await queue.add(held(1))
             let other = try await queue.add(held(2))
-            // It is not rung again before somebody asks.
+            // It is notified only once until it reads the changes.
             #expect(rung.withLock { $0 } == 1)
             let first = try await queue.pulse(number)
             #expect(first.touched == [id, other])

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SeggetQueue
 
-/// Rules that begin to hold, and cease to, while a queue is worked.
+/// Tests rules that start and stop to apply while a worker runs the queue.
 @Suite(.timeLimit(.minutes(10)))
 struct QueueRulesTests {
     private let home: Sandbox
     private let origin: FaultOrigin
-    /// Until this is true, no reply to `GET` brings more than its first bytes.
+    /// Until this is true, replies to `GET` stall after their first bytes.
     private let goesOn = Guarded(false)
     private static let content = Content(size: 3_000_000, seed: 7)
 
@@ -51,7 +51,7 @@ struct QueueRulesTests {
         return settings
     }
 
-    /// Waits until what is told of a task is as wanted.
+    /// Waits until a report of a task satisfies a condition.
     private func told(
         _ id: QueueTask.ID, in queue: DownloadQueue, _ isWanted: (TaskReport) -> Bool
     ) async throws -> TaskReport {
@@ -76,7 +76,7 @@ struct QueueRulesTests {
             #expect(report.tasks.map(\.pauseReason) == ["on battery"])
             #expect(try await queue.snapshot().pauseReason == "on battery")
             while await queue.runs[id] != nil { try await Task.sleep(for: .milliseconds(5)) }
-            // What the user starts waits as well.
+            // A task that the user starts waits too.
             _ = try await queue.perform([.start(TaskSelection(id))])
             let kept = try await queue.detail(id.description).task.bytesDone
             let requests = origin.requests.count
@@ -98,13 +98,14 @@ struct QueueRulesTests {
             let again = origin.requests.dropFirst(requests).filter {
                 $0.target == "/a" && $0.method == "GET"
             }
-            // What had come was not fetched again.
+            // Received bytes were not downloaded again.
             #expect(again.reduce(0) { $0 + $1.bytesServed } <= Self.content.size - kept)
             #expect(try await queue.report(TaskFilter()).pauseReason == nil)
         }
     }
 
-    /// Where a rule may forbid it, nothing is fetched before the machine has answered; then the rate holds.
+    /// If a rule may pause the queue, nothing is downloaded until the machine has answered; then
+    /// its rate applies.
     @Test func nothingIsFetchedBeforeTheMachineHasAnswered() async throws {
         try home.write(
             "busctl",
@@ -122,7 +123,8 @@ struct QueueRulesTests {
             goesOn.withLock { $0 = true }
             let end = try await queue.ended(id)
             #expect(end.state == "completed")
-            // Nothing is left to do: it is asked again before anything is fetched the next time.
+            // An idle queue forgets the facts, so the machine is asked again before the next
+            // download.
             #expect(await queue.facts == nil)
         }
     }
@@ -149,7 +151,7 @@ struct QueueRulesTests {
         #expect(access(home.path("asked"), F_OK) != 0)
     }
 
-    /// A worker that is opened while a rule holds begins nothing.
+    /// A worker that is opened while a rule pauses the queue starts nothing.
     @Test func aRuleHoldsFromTheStart() async throws {
         goesOn.withLock { $0 = true }
         try setBattery(true)

@@ -4,8 +4,10 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// Running tasks that are paused, resumed, renamed, moved, cancelled and removed at random, from several tasks at a
-/// time; the sanitizers run this too.
+/// Pauses, resumes, renames, moves, cancels and removes running tasks at random, from several
+/// concurrent tasks.
+///
+/// The sanitizers run this test too.
 struct QueueStressTests {
     private static let size: Int64 = 400_000
 
@@ -13,7 +15,7 @@ struct QueueStressTests {
         Content(size: size, seed: UInt64(path.utf8.reduce(7) { $0 &* 31 &+ Int($1) }))
     }
 
-    /// `SEGGET_QUEUE_STRESS` asks for more commands, 5000 for instance: about a minute.
+    /// The number of commands; `SEGGET_QUEUE_STRESS` sets it. 5000 take about a minute.
     private static var commands: Int {
         ProcessInfo.processInfo.environment["SEGGET_QUEUE_STRESS"].flatMap { Int($0) } ?? 300
     }
@@ -72,7 +74,7 @@ struct QueueStressTests {
                 #expect(try Self.content(target).firstDifference(at: path) == nil, "seed \(seed)")
                 names.insert(String(path.split(separator: "/").last ?? ""))
             }
-            // Nothing is left of those that were removed with their files, and no part of any.
+            // No file of a task that was removed with its files remains, and no part.
             #expect(Set(try sandbox.names()) == names, "seed \(seed)")
         }
     }

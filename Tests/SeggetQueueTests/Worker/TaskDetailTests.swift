@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// What is told of one task.
+/// Tests the details of a task.
 struct TaskDetailTests {
     @Test func whatIsNotCheckedYetIsTold() throws {
         let queue = try StoredQueue()
@@ -29,7 +29,7 @@ struct TaskDetailTests {
         TaskEvent(time: time, event: kind, message: "m\(time)")
     }
 
-    /// What happens again and again is one event, until something else happens.
+    /// A repeated frequent event is one entry until another event follows.
     @Test func whatIsFrequentTakesOnePlace() {
         var timeline = TaskTimeline()
         timeline.add(Self.event(0, "connections"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// Which tasks a command is carried out on: the same as a filter with that selection lets pass.
+/// Tests that a command applies to the tasks that a filter with the same selection finds.
 @Suite struct TaskSelectionTests {
     private let queue: StoredQueue
     private let door: DirectDoor

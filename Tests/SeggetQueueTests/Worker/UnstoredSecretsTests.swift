@@ -6,7 +6,7 @@ import Testing
 
 @testable import SeggetQueue
 
-/// Tasks whose secrets are not stored: what becomes of them when the worker ends.
+/// Tests tasks with unstored secrets after their worker has ended.
 struct UnstoredSecretsTests {
     private let home: Sandbox
     private let origin: FaultOrigin
@@ -14,7 +14,7 @@ struct UnstoredSecretsTests {
     init() throws {
         home = try Sandbox()
         origin = try FaultOrigin { request in
-            // Another file for each query, and one without any.
+            // The content is different for each query and without one.
             let seed = UInt64(request.target.utf8.reduce(7) { $0 &* 31 &+ Int($1) })
             return .file(Content(size: 3000, seed: seed), for: request, etag: "\"v\"")
         }
@@ -79,7 +79,7 @@ struct UnstoredSecretsTests {
         }
     }
 
-    /// A refresh command is not asked for again: the URL is the same without it.
+    /// The refresh command is not needed again, because the URL is the same without it.
     @Test(.timeLimit(.minutes(5))) func aTaskIsFetchedWithoutItsRefreshCommand() async throws {
         let id = try await work { queue in
             var task = task("/p")
@@ -105,7 +105,7 @@ struct UnstoredSecretsTests {
             #expect(try await ![one, two].contains(queue.add(stored)))
             return (one, two, try await queue.add(task("/plain")))
         }
-        // Their queries are gone.
+        // The queries are not stored.
         try await work { queue async throws in
             for path in ["/get?file=1", "/get?file=2", "/get"] {
                 #expect(try await ![one, two].contains(queue.add(task(path))), "\(path)")
@@ -140,7 +140,7 @@ struct UnstoredSecretsTests {
         }
         #expect(messages.count == 1)
         #expect(try await door.perform([harmless])[0].map(\.outcome) == [.done])
-        // One that is none is not lost.
+        // A URL without a secret can be stored.
         changes.urls = [origin.url("/p")]
         #expect(
             try await door.perform([.set(TaskSelection(id), changes)])[0].map(\.outcome) == [.done])
