@@ -22,7 +22,7 @@ struct AudienceTests {
             digests: [], tags: [])
     }
 
-    /// Asks the queue, which says that tasks were touched.
+    /// Runs a round with the changes of the queue, and returns the questions.
     private func round(
         _ audience: inout Audience, at now: Int64, _ pulse: QueuePulse
     ) -> [Audience.Question] {
@@ -31,7 +31,7 @@ struct AudienceTests {
         return audience.takeQuestions(isRound: true)
     }
 
-    /// Tells what was asked, and has it taken.
+    /// Sends the answers of all questions, and marks them as received.
     private func tell(
         _ audience: inout Audience, _ questions: [Audience.Question], isTaken: Bool = true
     ) {
@@ -122,7 +122,7 @@ struct AudienceTests {
         _ = audience.add(TaskFilter(), after: "e-1")
         let questions = round(&audience, at: 600, Self.pulse([ids[2]]))
         #expect(questions.map(\.changed) == [[ids[1], ids[2]]])
-        // Who has it all is told nothing.
+        // A listener with the latest event receives none.
         _ = audience.add(TaskFilter(), after: "e-600")
         #expect(audience.takeQuestions(isRound: true).isEmpty)
     }
@@ -139,7 +139,7 @@ struct AudienceTests {
         _ = audience.add(TaskFilter(), after: nil)
         let running = Self.task(ids[0], bytes: 1, speed: 5)
         tell(&audience, round(&audience, at: 1, Self.pulse([ids[0]], running: [running])))
-        // It is looked at again without a bell.
+        // Running tasks are read again without a notification.
         #expect(audience.step(at: 251) == .round(true))
         #expect(round(&audience, at: 251, Self.pulse([], running: [running])).isEmpty)
         let more = Self.task(ids[0], bytes: 2, speed: 5)
@@ -161,13 +161,13 @@ struct AudienceTests {
         let oldest = (0...40).first { journal.changed(since: Int64($0)) != nil }
         let most = oldest.flatMap { journal.changed(since: Int64($0))?.count } ?? .max
         #expect(most <= EventJournal.most)
-        // Too many at once are all of them.
+        // A change of unknown tasks counts as a change of all.
         journal.note(Self.pulse(nil), at: 41)
         #expect(journal.changed(since: 40) == nil)
         #expect(journal.changed(since: 41) == [])
     }
 
-    // MARK: What is told
+    // MARK: Answers
 
     private func question(
         changed: Set<QueueTask.ID>, filter: TaskFilter = Self.held, tasks: Set<QueueTask.ID>?,
@@ -183,7 +183,7 @@ struct AudienceTests {
         let question = question(changed: [ids[0], ids[1], ids[2]], tasks: [ids[0], ids[3]])
         let (changes, known) = question.changes([Self.task(ids[1])])
         #expect(changes?.tasks.map(\.id) == [ids[1]])
-        // The third one never was there.
+        // The third task was never reported.
         #expect(changes?.removed == [ids[0]])
         #expect(known.tasks == [ids[1], ids[3]])
     }

@@ -1,7 +1,7 @@
 import SeggetQueue
 import Segmenter
 
-/// A command of each kind, with and without what may be missing.
+/// A command of each kind, with and without its optional members.
 enum Commands {
     static let all: [QueueCommand] = [
         .add(NewTask("https://example.org/file", to: QueueTask.Place(root: "/home/u"))),

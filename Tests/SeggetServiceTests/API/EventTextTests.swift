@@ -3,7 +3,7 @@ import Testing
 
 @testable import SeggetService
 
-/// WHATWG HTML Living Standard §9.2.
+/// Tests server-sent events (WHATWG HTML Living Standard §9.2).
 struct EventTextTests {
     private static func event(_ data: String, _ name: String = "message", id: String = "")
         -> ServerSentEvent
@@ -28,7 +28,7 @@ struct EventTextTests {
     func isReadAsTheStandardSays(text: String, events: [ServerSentEvent]) throws {
         var whole = EventParser(mostBytes: 1000)
         #expect(try whole.read(Array(text.utf8)) == events)
-        // Wherever it is cut.
+        // The stream may be split anywhere.
         var parser = EventParser(mostBytes: 1000)
         var read: [ServerSentEvent] = []
         for byte in text.utf8 { read += try parser.read([byte]) }

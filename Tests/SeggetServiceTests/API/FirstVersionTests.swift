@@ -6,10 +6,11 @@ import Testing
 
 @testable import SeggetService
 
-/// Version 1 of the API, which 0.3 serves for programs of 0.2, and speaks to a worker of 0.2.
+/// Tests version 1 of the API, which this version serves to programs of 0.2, and uses with a worker
+/// of 0.2.
 @Suite(.timeLimit(.minutes(10)))
 struct FirstVersionTests {
-    /// A paused task, one whose file is missing, and one that a rule has paused.
+    /// A paused task, one whose file is missing, and one that a rule of the settings pauses.
     private static let tasks: [TaskReport] = {
         var paused = Sample.tasks[0]
         (paused.state, paused.wanted) = ("paused", .paused)
@@ -63,7 +64,7 @@ struct FirstVersionTests {
             }
             #expect(task.isPaused)
             #expect(commands.last == .resume(TaskSelection(states: ["paused"])))
-            // A body that is not JSON has the message of the current version.
+            // The message about a body that is not JSON is that of the current version.
             let wrong = try await served.curl("http://localhost/v1/commands", "-d", "{")
             #expect(wrong.status == 400 && wrong.body.contains("not JSON"))
         }

@@ -12,7 +12,7 @@ struct MetricsTests {
         running: [Sample.tasks[0]], counts: ["running": 1, "completed": 2, "paused": 3],
         bytesPerSecond: 1.5, bytesDone: 5, size: 9, bytesReceived: 1 << 40)
 
-    /// The values of the samples by name and labels; every line is checked by the rules of the format.
+    /// Returns the values by name and labels, and checks each line by the rules of the format.
     private static func samples(_ text: String) -> [String: Double] {
         var (samples, types): ([String: Double], [String: String]) = ([:], [:])
         #expect(text.hasSuffix("\n"))
@@ -91,7 +91,8 @@ struct OpenAPITests {
         }
     }
 
-    /// Each path and method that it names is there, and each word of the code is in it.
+    /// Expects that all described paths and methods exist, and that all names of the code are
+    /// described.
     @Test func itNamesWhatThereIs() throws {
         let description = try Self.description()
         let paths = try #require(description["paths"] as? [String: [String: Any]])
@@ -121,13 +122,14 @@ struct OpenAPITests {
         #expect(Set((object ?? [:]).keys).isSubset(of: keys("Task")))
     }
 
-    /// The stored keys of the options that clients over TCP may set.
+    /// Returns the storage keys of the options that clients over TCP may set.
     private static func open(_ isMeant: (TransferOption) -> Bool) -> Set<String> {
         Set(
             TransferOption.table.filter { $0.places.contains(.tcp) && isMeant($0) }.map(\.key))
     }
 
-    /// The keys of a schema's members, those of inner objects after a dot; credentials are one value.
+    /// Returns the keys of a schema's members, with dots for inner objects; credentials are one
+    /// value.
     private static func leaves(_ schema: Any?) -> Set<String> {
         let members = (schema as? [String: Any])?["properties"] as? [String: Any] ?? [:]
         return Set(

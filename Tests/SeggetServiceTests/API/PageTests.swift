@@ -6,19 +6,19 @@ import Testing
 
 @testable import SeggetService
 
-/// What `docs/api.md` shows is what happens.
+/// Tests the examples of `docs/api.md`.
 @Suite(.timeLimit(.minutes(10)))
 struct PageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../docs/api.md")
 
-    /// The blocks of a kind.
+    /// Returns the code blocks of a language.
     private static func blocks(_ kind: String) throws -> [String] {
         try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```\(kind)\n")
             .dropFirst().map { $0.components(separatedBy: "\n```")[0] }
     }
 
-    /// What the page shows, of this process.
+    /// Replaces process id and version in an example by those of this process.
     private static func own(_ text: String) -> String {
         text.replacing("4711", with: "\(getpid())")
             .replacing(#/"version":"[0-9.]+"/#, with: #""version":"\#(seggetVersion)""#)
@@ -41,7 +41,7 @@ struct PageTests {
         }
     }
 
-    /// The page shows what comes when the task gets on as it says.
+    /// The events of the example, while the task makes the same progress.
     @Test func eventsOfThePageComeAsItShows() async throws {
         let block = try #require(try Self.blocks("console").first { $0.contains("/v2/events") })
         let lines = block.components(separatedBy: "\n")

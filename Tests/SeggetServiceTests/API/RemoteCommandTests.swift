@@ -3,7 +3,7 @@ import Testing
 @testable import SeggetQueue
 @testable import SeggetService
 
-/// What clients of the API over TCP may say.
+/// Tests the commands that clients of the API over TCP may send.
 struct RemoteCommandTests {
     private static let policy = RPCPolicy(secret: "s", folder: "/dl")
 
@@ -15,7 +15,7 @@ struct RemoteCommandTests {
         return .add(task)
     }
 
-    /// None of it names a command or a file of this machine: a row each.
+    /// Each row names a command, a file or an interface of this machine.
     @Test(
         arguments: [
             { $0.refreshCommand = ["id"] }, { $0.options.adopt = "/etc/passwd" },

@@ -33,7 +33,7 @@ struct WatchedReportTests {
         watched.take(Self.report([first, second, third, ended]))
         #expect(watched.report.tasks.map(\.position) == [1, 2, 3, nil])
 
-        // One gets on, in its place.
+        // A task makes progress, and keeps its position.
         var more = second
         more.bytesDone = 9
         watched.take(Self.changes([more]))
@@ -43,7 +43,7 @@ struct WatchedReportTests {
         #expect(watched.report.unseen == ["failed": 1])
         #expect(watched.report.bytesPerSecond == 7)
 
-        // One is moved to the head, one ends, one is new, one is gone.
+        // One task is moved to the front, one ends, one is added, and one is removed.
         var moved = third
         moved.rank = 5
         var done = first
@@ -53,7 +53,7 @@ struct WatchedReportTests {
         #expect(watched.report.tasks.map(\.id) == [third.id, new.id, first.id, ended.id])
         #expect(watched.report.tasks.map(\.position) == [1, 2, nil, nil])
 
-        // What is known already, and what was never there, changes nothing.
+        // Known changes and removals of unknown tasks have no effect.
         let before = watched.report.tasks
         watched.take(Self.changes([moved], removed: [QueueTask.ID()]))
         #expect(watched.report.tasks.map(\.id) == before.map(\.id))

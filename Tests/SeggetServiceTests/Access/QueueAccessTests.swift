@@ -6,10 +6,10 @@ import Testing
 
 @testable import SeggetService
 
-/// How a command finds whoever works the queue; each test counts threads.
+/// Tests how a command finds the worker of a queue; each test counts threads.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct QueueAccessTests {
-    /// Threads of clients and servers.
+    /// The number of threads of clients and servers.
     private var loops: Int {
         let tasks = "/proc/self/task"
         let ids = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
@@ -19,7 +19,7 @@ struct QueueAccessTests {
         }
     }
 
-    /// What is said of a worker that says that it listens at a path.
+    /// Returns the error of a command if the lock file names a worker that listens at a path.
     private func failure(_ socket: String?, patience: Double) async throws -> QueueError? {
         let sandbox = try Sandbox("access")
         let queue = sandbox.path("q.sqlite")
@@ -34,7 +34,7 @@ struct QueueAccessTests {
         }
     }
 
-    /// A worker that begins after the command had looked for one is told all the same.
+    /// The command finds a worker that starts after its first look.
     @Test func oneThatBeginsMeanwhileIsTold() async throws {
         let sandbox = try Sandbox("meanwhile")
         let queue = sandbox.path("q.sqlite")

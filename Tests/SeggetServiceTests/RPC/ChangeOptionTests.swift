@@ -7,7 +7,7 @@ import SeggetReports
 @testable import SeggetQueue
 @testable import SeggetService
 
-/// `aria2.changeOption`: all changes together, or none.
+/// Tests that `aria2.changeOption` applies all changes or none.
 struct ChangeOptionTests {
     private let door = FakeDoor()
     private let service: RPCService
@@ -17,7 +17,7 @@ struct ChangeOptionTests {
         service = RPCService(door, RPCPolicy(secret: "s", folder: "/srv/downloads"))
     }
 
-    /// The result of a call, or its error's message.
+    /// Returns the result of a call, or the message of its error.
     private func call(_ method: String, _ options: JSONValue? = nil) async -> JSONValue? {
         let call: JSONValue = [
             "id": 1, "method": .string("aria2.\(method)"),
@@ -27,14 +27,14 @@ struct ChangeOptionTests {
         return answer?["result"] ?? answer?["error"]?.object?["message"]
     }
 
-    /// What tasks were told to change.
+    /// Returns the received changes of tasks.
     private func changes() async -> [OptionChanges] {
         await door.commands.compactMap { command in
             if case .set(_, let changes) = command { changes.options } else { nil }
         }
     }
 
-    /// What AriaNg sends when somebody changes an option of a task (`setTaskOption`): one at a time.
+    /// The call of AriaNg when a user changes one option of a task (`setTaskOption`).
     @Test func takesACallOfAriaNg() async throws {
         let body = """
             {"jsonrpc":"2.0","method":"aria2.changeOption",\
@@ -52,7 +52,7 @@ struct ChangeOptionTests {
         #expect(changes.values.limits.rate == 524_288.0)
     }
 
-    /// Each option that clients may give a task, changed alone, reaches the task under its stored key.
+    /// Each option that clients may change reaches the task under its storage key.
     @Test(arguments: [
         ("all-proxy", "http://proxy.example/", "access.proxy"),
         ("https-proxy", "http://proxy.example/", "access.proxy"),
@@ -85,7 +85,7 @@ struct ChangeOptionTests {
         let changes = await changes()
         #expect(changes.map(\.keys) == [["connections", "stall_timeout", "headers"]])
         #expect(changes.first?.values.headers == ["X-A: b", "X-B: c"])
-        // The place comes first: it may be refused, and then nothing is changed.
+        // The new path is checked first: if it is refused, nothing is changed.
         guard case .rename(_, "b.iso", _)? = await door.commands.first else {
             Issue.record("\(await door.commands)")
             return
@@ -108,13 +108,13 @@ struct ChangeOptionTests {
         let message = try #require(await call("changeOption", options)?.string)
         #expect(message.contains("'\(name)'") && message.contains("cannot be changed"))
         #expect(await door.commands.isEmpty)
-        // Not changed, it is passed over.
+        // An option with its current value is ignored.
         let present = ["continue": "true", "gid": "\(Sample.first)"][name] ?? "false"
         let same: JSONValue = .object(["split": "4", name: .string(present)])
         #expect(await call("changeOption", same) == "OK")
     }
 
-    /// A paused task stays so: `aria2.unpause` has it continue.
+    /// A paused task stays paused; only `aria2.unpause` resumes it.
     @Test func refusesToContinueAPausedTask() async {
         var task = Sample.tasks[0]
         (task.state, task.wanted) = ("paused", .paused)
@@ -124,14 +124,14 @@ struct ChangeOptionTests {
         #expect(await call("changeOption", ["pause": "true"]) == "OK")
     }
 
-    /// A secret is compared as it is, not as clients see it.
+    /// Secrets are compared with the stored values, not with those that clients see.
     @Test func changesASecretBesideAPublicHeader() async throws {
         let options: JSONValue = ["header": ["Authorization: Bearer new"]]
         #expect(await call("changeOption", options) == "OK")
         #expect(await changes().first?.values.headers == ["Authorization: Bearer new"])
     }
 
-    /// A place that is not for clients keeps the other changes from being made.
+    /// If clients may not use the path, the other options are not changed either.
     @Test func changesNothingWhereThePlaceIsRefused() async throws {
         let message = await call("changeOption", ["split": "4", "dir": "/etc"])?.string
         #expect(message?.contains("/etc") == true)

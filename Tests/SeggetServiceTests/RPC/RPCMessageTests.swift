@@ -4,7 +4,7 @@ import Testing
 
 @testable import SeggetService
 
-/// Calls as they come, and how they are answered.
+/// Tests how calls of JSON-RPC are parsed and answered.
 struct RPCMessageTests {
     @Test(arguments: [
         "12345678901234567890", "123456789012345678901234567890", "9007199254740993", "-1", "0",

@@ -22,7 +22,7 @@ struct RPCQueryTests {
                     "method": "aria2.addUri", "id": "a b", "params": ["token:x", ["http://a/?b"]],
                 ])
         #expect(Self.value("/jsonrpc?method=m&id=1") == ["method": "m", "id": "1"])
-        // Base64 that is not encoded for URLs has equals signs.
+        // Plain Base64 has equals signs, which URLs should encode.
         #expect(
             Self.value("/jsonrpc?method=m&params=WzFd&id=a=b")
                 == ["method": "m", "id": "a=b", "params": [1]])

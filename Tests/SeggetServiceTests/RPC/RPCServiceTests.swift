@@ -7,7 +7,7 @@ import SeggetReports
 @testable import SeggetService
 import SeggetAria2
 
-/// What calls do to a queue, and what they are answered with.
+/// Tests the effects of calls on a queue, and their responses.
 struct RPCServiceTests {
     private let door = FakeDoor()
     private let service: RPCService
@@ -21,7 +21,7 @@ struct RPCServiceTests {
         return (answer.status, String(decoding: answer.body, as: UTF8.self))
     }
 
-    /// The result of a call, or its error's message.
+    /// Returns the result of a call, or the message of its error.
     private func call(_ method: String, _ parameters: JSONValue...) async -> JSONValue? {
         let call: JSONValue = [
             "id": 1, "method": .string(method), "params": .array(["token:s"] + parameters),
@@ -30,7 +30,7 @@ struct RPCServiceTests {
         return answer?["result"] ?? answer?["error"]?.object?["message"]
     }
 
-    /// Puts tasks into the queue, whose ids end in 1, 2 and so on.
+    /// Replaces the tasks of the queue by some with ids that end in 1, 2 and so on.
     private func fill(_ states: String...) async {
         await door.replace(
             states.enumerated().map { number, state in
@@ -52,7 +52,7 @@ struct RPCServiceTests {
         } ?? []
     }
 
-    // MARK: Statuses
+    // MARK: HTTP status
 
     @Test(arguments: [
         (#"{"id":1,"method":"aria2.getVersion","params":["token:s"]}"#, 200),
@@ -219,7 +219,7 @@ struct RPCServiceTests {
                 == "GID 00000000000000ff is not found")
     }
 
-    // MARK: Places
+    // MARK: Paths
 
     @Test(
         arguments: [
@@ -242,7 +242,7 @@ struct RPCServiceTests {
 }
 
 struct RPCNoticesTests {
-    /// What is told when a task goes through some states.
+    /// Returns the notifications for a sequence of states of a task.
     private static func told(_ states: [(String, TaskStatus.Wanted)]) -> [String] {
         var notices = RPCNotices([])
         return states.flatMap { state, wanted in
@@ -280,7 +280,7 @@ struct RPCNoticesTests {
         var notices = RPCNotices(Sample.tasks)
         #expect(notices.take(.removed(Sample.first)).map(\.word) == ["Stop"])
         #expect(notices.take(.removed(Sample.first)).isEmpty)
-        // Its end was told when it ended.
+        // The task had ended, and that was notified then.
         #expect(notices.take(.removed(Sample.second)).isEmpty)
     }
 
@@ -313,11 +313,11 @@ struct RPCStatusTests {
             (mebibyte + 1, [(0, mebibyte)], "80"), (mebibyte + 1, [(0, mebibyte + 1)], "c0"),
             (mebibyte + 1, [(mebibyte, mebibyte + 1)], "40"),
             (8 * mebibyte, [(0, 8 * mebibyte)], "ff"), (9 * mebibyte, [(0, 9 * mebibyte)], "ff80"),
-            // A piece that came in two segments; one that is there in part.
+            // A piece that two segments complete, and an incomplete piece.
             (2 * mebibyte, [(0, 10), (10, mebibyte)], "80"), (2 * mebibyte, [(1, mebibyte)], "00"),
             (3 * mebibyte, [(mebibyte, 2 * mebibyte), (0, 5)], "40"),
             (2 * mebibyte, [(0, mebibyte + 5), (mebibyte, 2 * mebibyte)], "c0"),
-            // More than there is.
+            // A segment after the end of the file.
             (mebibyte, [(0, 9 * mebibyte)], "80"),
         ] as [(Int64?, [(Int64, Int64)], String?)])
     func bitfields(size: Int64?, segments: [(Int64, Int64)], expected: String?) {

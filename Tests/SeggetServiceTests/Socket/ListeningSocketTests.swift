@@ -47,7 +47,7 @@ struct ListeningSocketTests {
         #expect(address.with { bind(listener, $0, $1) } == 0 && listen(listener, 0) == 0)
         var waiting: [Int32] = []
         defer { for descriptor in waiting { close(descriptor) } }
-        // As many as it has room for.
+        // Connects until the backlog is full.
         while true {
             let next = socket(AF_UNIX, type | Int32(SOCK_NONBLOCK.rawValue), 0)
             waiting.append(next)

@@ -29,7 +29,7 @@ struct SocketPlaceTests {
         return sandbox.path(name)
     }
 
-    /// The places before the last resort.
+    /// Returns the candidates except the last resort.
     private func paths(_ runtime: String?) throws -> [String] {
         let all = try SocketPlace.candidates(
             queue: queue, runtime: runtime, users: sandbox.path("users"), base: sandbox.path)
@@ -45,7 +45,7 @@ struct SocketPlaceTests {
         #expect(
             try paths(runtime) == ["\(runtime)/segget/\(name)", "\(user)/segget/\(name)", home])
         #expect(try paths(nil) == ["\(user)/segget/\(name)", home])
-        // The same folder once.
+        // The same folder is used once.
         #expect(try paths(user) == ["\(user)/segget/\(name)", home])
     }
 
@@ -125,7 +125,7 @@ struct SocketPlaceTests {
     @Test func theLastResortIsThereForEveryWorker() async throws {
         chmod(sandbox.path("data"), 0o755)
         let folder = sandbox.path("segget-\(geteuid())")
-        // The second finds the folder that the first made.
+        // The second server finds the folder that the first one created.
         for _ in 0..<2 {
             let server = try await start()
             #expect(server.path == "\(folder)/\(name)")

@@ -4,21 +4,21 @@ import TestSupport
 
 @testable import SeggetService
 
-/// Listens to what a server tells, as an old client does, so that the bytes are as they are meant.
+/// Reads the events of a server as a client of HTTP/1.0, for which the body has no chunks.
 final class EventReader {
     let connection: RawConnection
     private var head: [UInt8]? = []
     private var parser = EventParser(mostBytes: 64 << 20)
     private var events: [ServerSentEvent] = []
 
-    /// Asks for events.
+    /// Requests events.
     init(_ path: String, query: String = "", after id: String? = nil) throws {
         connection = try RawConnection(path)
         let field = id.map { "Last-Event-ID: \($0)\r\n" } ?? ""
         connection.send("GET /v2/events\(query) HTTP/1.0\r\n\(field)\r\n")
     }
 
-    /// The next event; `nil` when the stream has ended.
+    /// Returns the next event, or `nil` if the stream has ended.
     func next() async throws -> ServerSentEvent? {
         _ = try await Waiting.until {
             try take()
@@ -27,7 +27,7 @@ final class EventReader {
         return events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// The next event, which tells of changes.
+    /// Returns the next event, if it is `changes`.
     func changes() async throws -> (id: String, changes: QueueChanges)? {
         guard let event = try await next(), event.name == "changes" else { return nil }
         return (event.id, try JSONDecoder().decode(QueueChanges.self, from: event.data))
@@ -49,9 +49,9 @@ final class EventReader {
     }
 }
 
-/// Waits for what may fail.
+/// Waiting for conditions that may throw.
 enum Waiting {
-    /// Waits as `soon` does.
+    /// Waits like `soon`.
     static func until(_ condition: () throws -> Bool) async throws -> Bool {
         var failure: (any Error)?
         let holds = await soon {
@@ -66,6 +66,6 @@ enum Waiting {
 }
 
 extension ServerSentEvent {
-    /// When it was told, by the server's clock, in milliseconds.
+    /// The time of the event on the server's clock, in milliseconds.
     var moment: Int64? { EventID(id)?.moment }
 }

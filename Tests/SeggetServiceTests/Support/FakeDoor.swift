@@ -3,20 +3,20 @@ import Segmenter
 
 @testable import SeggetQueue
 
-/// A queue that is nothing but two tasks, and notes what it is told.
+/// A fake queue of two tasks that records all calls.
 actor FakeDoor: RPCQueue {
-    /// All that it was told.
+    /// All received commands.
     private(set) var commands: [QueueCommand] = []
     private(set) var filters: [TaskFilter] = []
     private(set) var windows: [TaskWindow] = []
     private(set) var kept = QueueSettings()
-    /// What every call fails with.
+    /// The error of every call.
     var failure: QueueError?
-    /// Bytes of the message of the first task's error, so that answers are long.
+    /// The length of an error's message in the first task, in bytes, for long responses.
     var padding = 0
-    /// The tasks, as a test has changed them.
+    /// The current tasks.
     private(set) var tasks = Sample.tasks
-    /// Whether the first task gets another byte whenever it is asked what has changed.
+    /// Whether the first task receives a byte each time its changes are read.
     private var isMoving = false
     private var touched: Set<QueueTask.ID> = []
     private var bells: [UInt64: @Sendable () -> Void] = [:]
@@ -27,10 +27,10 @@ actor FakeDoor: RPCQueue {
     func fail(_ error: QueueError?) { failure = error }
     func pad(_ bytes: Int) { padding = bytes }
 
-    /// Has all calls but those for settings wait.
+    /// Delays all calls except those for settings.
     func hold() { isHeld = true }
 
-    /// Lets them go on.
+    /// Completes the delayed calls.
     func release() {
         isHeld = false
         for waiter in waiters { waiter.resume() }
@@ -133,7 +133,7 @@ extension FakeDoor {
         for bell in bells.values { bell() }
     }
 
-    /// Has the first task get on from now on.
+    /// Lets the first task make progress from now on.
     func move() {
         isMoving = true
         touch(Sample.first)
@@ -188,7 +188,7 @@ extension FakeDoor {
     }
 }
 
-// What clients of aria2's JSON-RPC ask for beside that.
+// The calls that JSON-RPC needs in addition.
 extension FakeDoor {
     func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
         ids.compactMap { id in
@@ -214,11 +214,11 @@ extension FakeDoor {
 
     func events() -> AsyncStream<QueueEvent> { AsyncStream { $0.finish() } }
 
-    /// Puts other tasks in place of those that there are.
+    /// Replaces all tasks.
     func replace(_ tasks: [TaskReport]) { self.tasks = tasks }
 }
 
-/// The tasks of the fake queue; `docs/api.md` shows them.
+/// The tasks of the fake queue, which `docs/api.md` shows too.
 enum Sample {
     static let first = id("53a1f0c2b7d94e68")
     static let second = id("9d04c7be21a65f3b")

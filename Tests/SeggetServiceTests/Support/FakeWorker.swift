@@ -5,15 +5,15 @@ import TestSupport
 
 @testable import SeggetService
 
-/// Something that listens where a worker should, and answers as the test says.
+/// A fake worker, whose responses a test defines.
 final class FakeWorker: Sendable {
     let sandbox: Sandbox
     let path: String
     private let listener: Int32
 
-    /// Listens; to each request, by its first line, it sends an answer, or closes the connection for `nil`.
+    /// Listens, and answers each request by its first line; with `nil`, it closes the connection.
     ///
-    /// `heads` is told each request as it came.
+    /// `heads` receives the head of each request.
     init(
         _ answer: @escaping @Sendable (String) -> String?,
         heads: @escaping @Sendable (String) -> Void = { _ in }
@@ -53,8 +53,9 @@ final class FakeWorker: Sendable {
         close(connection)
     }
 
-    /// Makes a worker that passes requests on to a server at a path, but answers 404 to those of version 2, as a
-    /// worker of 0.2 does.
+    /// Creates a worker that forwards requests to a server at a path.
+    ///
+    /// Like a worker of 0.2, it answers 404 to requests for version 2.
     static func ofVersion02(before server: String) throws -> FakeWorker {
         let last = Guarded("")
         return try FakeWorker { line in
@@ -68,7 +69,7 @@ final class FakeWorker: Sendable {
         }
     }
 
-    /// Sends a request to a server, and returns its whole answer; `nil` if there is none.
+    /// Sends a request to a server, and returns its whole response; `nil` if there is none.
     private static func pass(_ request: String, to server: String) -> String? {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
@@ -83,7 +84,7 @@ final class FakeWorker: Sendable {
         while true {
             let text = String(decoding: answer, as: UTF8.self)
             if let end = text.range(of: "\r\n\r\n") {
-                // Of a stream, which is sent in chunks, the first event is enough.
+                // A chunked stream of events does not end; its first event is enough.
                 let isStream = text.contains("event: ") && text.hasSuffix("\n\n\r\n")
                 let length = text[..<end.lowerBound].components(separatedBy: "\r\n")
                     .first { $0.lowercased().hasPrefix("content-length:") }
@@ -98,7 +99,7 @@ final class FakeWorker: Sendable {
         }
     }
 
-    /// An answer of HTTP.
+    /// Returns an HTTP response.
     static func reply(_ body: String, status: Int = 200, fields: String = "") -> String {
         "HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }

@@ -4,11 +4,11 @@ import TestSupport
 
 @testable import SeggetService
 
-/// A connection on which a test says what it likes, byte by byte.
+/// A connection on which a test sends arbitrary bytes.
 final class RawConnection {
     let descriptor: Int32
     private var received: [UInt8] = []
-    /// Whether the other end will send nothing any more.
+    /// Whether the peer has closed its side.
     private(set) var isEnded = false
 
     /// Connects.
@@ -28,9 +28,9 @@ final class RawConnection {
 
     deinit { close(descriptor) }
 
-    /// Sends as much as goes at once.
+    /// Sends as many bytes as possible without waiting.
     ///
-    /// - Returns: how many bytes; -1 when the other end is gone.
+    /// - Returns: The number of bytes; -1 if the peer has closed.
     @discardableResult
     func send(_ text: String) -> Int { send(Array(text.utf8)) }
 
@@ -39,7 +39,7 @@ final class RawConnection {
         Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Sends everything, as the other end takes it.
+    /// Sends everything, waiting while the peer does not read.
     func sendAll(_ text: String) async -> Bool {
         var rest = Array(text.utf8)[...]
         return await soon {
@@ -49,23 +49,23 @@ final class RawConnection {
         } && rest.isEmpty
     }
 
-    /// Sends nothing any more.
+    /// Closes this side of the connection for writing.
     func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// What has come so far.
+    /// The received text since the last discard.
     var text: String {
         take()
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// What has come since this was last asked.
+    /// Returns the bytes received since the last call.
     func takeBytes() -> [UInt8] {
         take()
         defer { received = [] }
         return received
     }
 
-    /// Forgets what has come so far.
+    /// Discards the received bytes.
     func forget() { received = [] }
 
     private func take() {
@@ -82,12 +82,12 @@ final class RawConnection {
         }
     }
 
-    /// Waits until a text has come.
+    /// Waits until a text was received.
     func has(_ text: String) async -> Bool {
         await soon { self.text.contains(text) }
     }
 
-    /// Waits until the other end has nothing more to say.
+    /// Waits until the peer has closed its side.
     func ends() async -> Bool {
         await soon {
             take()

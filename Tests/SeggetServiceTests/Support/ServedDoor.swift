@@ -4,13 +4,13 @@ import TestSupport
 
 @testable import SeggetService
 
-/// A fake queue with a real socket, in a folder of its own.
+/// A fake queue with a real socket, in a temporary folder.
 struct ServedDoor {
     let door: FakeDoor
     let sandbox: Sandbox
     let server: QueueServer
 
-    /// Runs a test on a fake queue that is served.
+    /// Runs a test with a fake queue behind a socket.
     static func use<Result>(
         limits: ServerLimits = ServerLimits(), _ body: (ServedDoor) async throws -> Result
     ) async throws -> Result {
@@ -35,10 +35,10 @@ struct ServedDoor {
         (self.sandbox, self.server, self.door) = (sandbox, server, door)
     }
 
-    /// A connection without any help.
+    /// Opens a connection for arbitrary bytes.
     func connect() throws -> RawConnection { try RawConnection(server.path) }
 
-    /// Runs a client of the API on it.
+    /// Runs a closure with a client of the API.
     func withClient<Result>(
         tell: @escaping @Sendable (String) -> Void = { _ in },
         _ body: (QueueClient) async throws -> Result
@@ -54,7 +54,7 @@ struct ServedDoor {
         }
     }
 
-    /// What curl says to a request.
+    /// Returns the response that curl receives.
     func curl(_ arguments: String...) async throws -> (status: Int, head: String, body: String) {
         let outcome = try await Program.run(
             "/usr/bin/curl",
@@ -76,9 +76,10 @@ extension QueueServer {
     }
 }
 
-/// Programs that talk to a server in this process.
+/// Child processes that connect to a server in this process.
 enum Program {
-    /// Runs a program to its end, on a thread of its own: the server's tasks need those that tests run on.
+    /// Runs a program on a separate thread, because the server's tasks need the threads of the
+    /// tests.
     static func run(
         _ executable: String, _ arguments: [String], in folder: String
     ) async throws -> ChildProcess.Outcome {

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import SeggetService
 
-/// A fake queue that is reached over TCP.
+/// A fake queue that is served over TCP.
 struct ServedSite {
     let door: FakeDoor
     let server: QueueServer
@@ -15,13 +15,13 @@ struct ServedSite {
     /// Runs a test on a fake queue that is served over TCP.
     ///
     /// - Parameters:
-    ///   - limits: What clients may take up.
-    ///   - gate: Who may ask; `nil` where everybody may.
+    ///   - limits: The limits for clients.
+    ///   - gate: The accepted hosts and origins; `nil` for all.
     ///   - isOpen: Whether calls need no token.
-    ///   - page: What browsers are shown.
+    ///   - page: The page for browsers.
     ///   - body: The test.
-    /// - Returns: What the test gives.
-    /// - Throws: What the test throws, or why nobody can listen.
+    /// - Returns: The result of the test.
+    /// - Throws: The error of the test, or the reason why it cannot listen.
     static func use<Result>(
         limits: ServerLimits = .web, gate: Gate? = Gate(), isOpen: Bool = false,
         page: Page? = nil, _ body: (ServedSite) async throws -> Result
@@ -53,21 +53,21 @@ struct ServedSite {
         try WebClient(port: port, from: source, receiveBuffer: receiveBuffer)
     }
 
-    /// A call of JSON-RPC with the token.
+    /// Returns a call of JSON-RPC with the token.
     static func call(_ method: String = "aria2.getVersion", _ more: String = "") -> String {
         #"{"id":"1","method":"\#(method)","params":["token:\#(secret)"\#(more)]}"#
     }
 
-    /// What asks for something.
+    /// Returns the text of a request.
     static func request(_ line: String, _ fields: String = "", _ body: String = "") -> String {
         "\(line) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n"
             + body
     }
 
-    /// What shows the secret to the API.
+    /// The header that authorizes requests to the API.
     static let authorization = "Authorization: Bearer \(secret)\r\n"
 
-    /// Waits for the next reply to a client; `nil` when it is cut off.
+    /// Waits for the next response; `nil` if the connection is closed.
     static func reply(_ client: WebClient) async -> WebReply? {
         var reply: WebReply?
         _ = await soon {
@@ -77,14 +77,14 @@ struct ServedSite {
         return reply
     }
 
-    /// What a request is answered with.
+    /// Sends a request, and returns the response.
     func ask(_ line: String, _ fields: String = "", _ body: String = "") async throws -> WebReply? {
         let client = try connect()
         client.send(Self.request(line, fields, body))
         return await Self.reply(client)
     }
 
-    /// A WebSocket that was opened.
+    /// Opens a WebSocket.
     func socket(receiveBuffer: Int32? = nil) async throws -> WebClient {
         let client = try connect(receiveBuffer: receiveBuffer)
         client.send(WebClient.upgrade())
@@ -93,10 +93,10 @@ struct ServedSite {
         return client
     }
 
-    /// There is no WebSocket.
+    /// The server has refused the WebSocket.
     struct NoSocket: Error {}
 
-    /// Waits for the next message to a client; `nil` when it is cut off.
+    /// Waits for the next message; `nil` if the connection is closed.
     static func message(_ client: WebClient) async -> WebClient.Message? {
         var message: WebClient.Message?
         _ = await soon {
