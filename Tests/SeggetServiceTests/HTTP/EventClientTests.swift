@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetService
 
-/// A client that listens.
+/// Tests a client that reads events.
 @Suite(.timeLimit(.minutes(10)))
 struct EventClientTests {
     private static let held = TaskFilter(selection: TaskSelection(states: ["paused"]))
@@ -26,7 +26,7 @@ struct EventClientTests {
         return try await queue.perform(tasks).joined().compactMap(\.id)
     }
 
-    /// Runs a test on a queue that is served, and a client.
+    /// Runs a test with a served queue and a client.
     private func use(
         _ body: (DownloadQueue, QueueClient) async throws -> Void
     ) async throws {
@@ -43,7 +43,7 @@ struct EventClientTests {
         }
     }
 
-    /// One who listens, and what it knows.
+    /// A subscriber and its latest report.
     private final class Listener {
         let filter: TaskFilter
         private let stream: AsyncThrowingStream<QueueReport, any Error>
@@ -54,7 +54,7 @@ struct EventClientTests {
             stream = client.reports(filter, patience: patience)
         }
 
-        /// Waits until it knows what the queue says.
+        /// Waits until its report equals that of the queue.
         func agrees(with queue: DownloadQueue) async throws -> Bool {
             var expected = try await queue.report(filter)
             if filter != TaskFilter() {
@@ -137,7 +137,7 @@ struct EventClientTests {
     }
 
     @Test func connectionsThatAreLostAreMadeAgain() async throws {
-        // Each connection gets one event, and ends.
+        // The worker closes each connection after one event.
         let ids = Guarded<[String]>([])
         let count = Guarded(0)
         let worker = try FakeWorker { line in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetService
 
-/// What a server tells those who listen.
+/// Tests the events that a server sends to subscribers.
 @Suite(.timeLimit(.minutes(10)))
 struct EventStreamTests {
     private static func read(_ event: ServerSentEvent?) throws -> QueueReport {
@@ -61,7 +61,7 @@ struct EventStreamTests {
             return child
         }
         #expect(await soon { !child.isRunning })
-        // The stream had its end.
+        // The server has ended the chunked body.
         #expect(try child.wait().end == .exit(0))
     }
 
@@ -98,7 +98,7 @@ struct EventStreamTests {
         try await ServedDoor.use { served throws in
             let reader = try EventReader(served.server.path, query: "?state=waiting")
             #expect(try Self.read(try await reader.next()).tasks.isEmpty)
-            // What does not pass is not told of.
+            // Tasks that do not match are not reported.
             var other = Self.held(2)
             other.state = "failed"
             await served.door.put(other)
@@ -120,7 +120,7 @@ struct EventStreamTests {
             let start = try #require(try await reader.next()?.id)
             await served.door.put(Self.held(1))
             let first = try #require(try await reader.changes())
-            // Meanwhile nobody listens.
+            // Nobody is subscribed meanwhile.
             reader.connection.finish()
             await served.door.put(Self.held(2))
             let later = try EventReader(path, after: first.id)
@@ -128,7 +128,7 @@ struct EventStreamTests {
             let both = try EventReader(path, after: start)
             let changed = try #require(try await both.changes()).changes.tasks
             #expect(Set(changed.map(\.id)) == [Self.held(1).id, Self.held(2).id])
-            // With a filter, too.
+            // With a filter too.
             let some = try EventReader(path, query: "?state=waiting", after: first.id)
             #expect(try await some.changes()?.changes.tasks == [Self.held(2)])
             await served.door.take(Self.held(1).id)
@@ -154,7 +154,7 @@ struct EventStreamTests {
                 let changes = try #require(try await reader.changes()).changes
                 newest = try #require(changes.tasks.first?.bytesDone)
             }
-            // One event waited for it; then comes what is so now, and nothing in between.
+            // One event was buffered; the next one has the current state, and nothing in between.
             _ = try Self.read(try await stuck.next())
             let changes = try #require(try await stuck.changes()).changes
             #expect(try #require(changes.tasks.first?.bytesDone) >= newest)
@@ -192,7 +192,7 @@ struct EventStreamTests {
                 let changes = try #require(try await reader.changes()).changes
                 #expect(changes.tasks.map(\.id) == [Sample.first])
             }
-            // Half of them go, and the others are told on.
+            // Half of them disconnect, and the others continue to receive events.
             for reader in readers.prefix(50) { reader.connection.finish() }
             for reader in readers.suffix(50) { #expect(try await reader.changes() != nil) }
         }
@@ -235,7 +235,7 @@ struct EventStreamTests {
             let reply = try await served.curl("http://localhost/v2/events")
             #expect(reply.status == 500)
             #expect(reply.body.contains("it is damaged"))
-            // The next one is told again.
+            // The next event is sent as usual.
             await served.door.fail(nil)
             #expect(
                 try Self.read(try await EventReader(served.server.path).next()).tasks.count == 2)

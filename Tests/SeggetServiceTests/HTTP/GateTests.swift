@@ -53,9 +53,9 @@ struct GateTests {
     func sites(sites: [String], isLetIn: Bool) {
         let fields = [("Host", "localhost")] + sites.map { ("Sec-Fetch-Site", $0) }
         #expect(Self.isLetIn(fields) == isLetIn)
-        // A page that may ask comes from another site.
+        // An allowed page is on another site.
         #expect(Self.isLetIn(fields + [("Origin", "https://ariang.example")]))
-        // But not by any name.
+        // The host name must be allowed too.
         #expect(
             !Self.isLetIn([("Host", "evil.example"), ("Origin", "https://ariang.example")]))
     }

@@ -38,7 +38,7 @@ struct LostWorkerTests {
             #expect(error?.code == .worker)
             #expect(error?.message.contains(path) == true)
         }
-        // One whose process is gone, and whose file is still there.
+        // The process has ended, and its socket file remains.
         close(try ListeningSocket(at: sandbox.path("stale.sock")).descriptor)
         let error = try await Self.use(sandbox.path("stale.sock")) { await Self.failure($0) }
         #expect(error?.message.contains("Connection refused") == true)
@@ -86,7 +86,7 @@ struct LostWorkerTests {
             let error = await Self.failure(client)
             #expect(error?.code == .worker)
             #expect(error?.message.contains("closed the connection before it answered") == true)
-            // The next one finds it again.
+            // The next call connects again.
             #expect(try await client.health().version == seggetVersion)
         }
     }
@@ -118,7 +118,7 @@ struct LostWorkerTests {
             let error = await failure
             #expect(error?.code == .worker)
             #expect(error?.message.contains("closed the connection before it answered") == true)
-            // Its connection may be gone before its listener is.
+            // The connection may be closed before the listening socket is.
             _ = try child.wait()
             #expect(await Self.failure(client)?.message.contains("refused") == true)
         }

@@ -5,16 +5,16 @@ import Testing
 
 @testable import SeggetService
 
-/// Calls that are none, over POST and on a WebSocket: each is answered with what is wrong, and changes nothing.
+/// Tests invalid calls over POST and on a WebSocket: each receives an error and changes nothing.
 @Suite(.timeLimit(.minutes(5)))
 struct MalformedCallTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
         var body: [UInt8]
         var status: Int
-        /// The code of the error, or of the first of a batch; `nil` for a result.
+        /// The code of the error, or of the first one in a batch; `nil` for a result.
         var code: Int?
-        /// The identifier of the answer.
+        /// The identifier of the response.
         var id: String
 
         init(_ name: String, _ body: String, _ status: Int, _ code: Int?, id: String = "null") {
@@ -28,7 +28,7 @@ struct MalformedCallTests {
     private static let token = #""token:\#(ServedSite.secret)""#
     private static let call = ServedSite.call("aria2.addUri", #",["http://a/b"]"#)
 
-    /// A call of a method with the token and further parameters.
+    /// Returns a call of a method with the token and further parameters.
     private static func row(_ name: String, _ method: String, _ parameters: String) -> Row {
         Row(
             name, #"{"id":1,"method":"aria2.\#(method)","params":[\#(token),\#(parameters)]}"#, 400,
@@ -107,7 +107,7 @@ struct MalformedCallTests {
             let socket = try await site.socket()
             socket.send(WebClient.frame(row.body))
             try Self.check(try #require(await ServedSite.message(socket)).text, row)
-            // Both go on.
+            // Both connections remain usable.
             client.send(ServedSite.request("POST /jsonrpc", "", ServedSite.call()))
             #expect(await ServedSite.reply(client)?.status == 200)
             socket.say(ServedSite.call())
@@ -116,7 +116,7 @@ struct MalformedCallTests {
         }
     }
 
-    /// A request whose body ends before it is as long as its head says.
+    /// A request whose body is shorter than its `Content-Length`.
     @Test func aBodyThatIsCutOffIsNotCarriedOut() async throws {
         try await ServedSite.use { site in
             let whole = ServedSite.request("POST /jsonrpc", "", Self.call)

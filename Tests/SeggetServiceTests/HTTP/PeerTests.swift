@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct PeerTests {
-    /// Connects as a user, with the folder and the socket open to everybody, and prints what comes.
+    /// Connects as a user, with permission to reach the socket, and returns the received text.
     private static func ask(as user: UInt32, _ served: ServedDoor) async throws -> String {
         chmod(served.sandbox.path, 0o755)
         chmod(served.server.path, 0o666)

@@ -101,7 +101,7 @@ struct QueueServerTests {
                 #expect(connection.text.contains(#"{"error":{"code":"\#(code)","hint""#))
             }
             #expect((status == 405) == connection.text.contains("\r\nAllow: "))
-            // The connection is as good as before; an answer to HEAD has no body.
+            // The connection remains usable; a response to HEAD has no body.
             connection.forget()
             connection.send(Self.health)
             #expect(await connection.has("}"))

@@ -42,7 +42,7 @@ struct RequestBoundsTests {
             connection.send(#"{"commands":[]}"#)
             #expect(await connection.has(#"{"results":[]}"#))
 
-            // curl asks for it with bodies of this length.
+            // curl sends `Expect: 100-continue` for bodies of this length.
             try Data(#"{"commands":[]}"#.utf8 + [UInt8](repeating: 32, count: 2 << 20))
                 .write(to: URL(fileURLWithPath: served.sandbox.path("body")))
             let reply = try await served.curl(
@@ -82,7 +82,7 @@ struct RequestBoundsTests {
             let connection = try served.connect()
             connection.send(Self.request + rest)
             #expect(await connection.has("}"))
-            // A number that no machine can count to is no length.
+            // A number that overflows is no valid length.
             let status = rest.contains("9999999") ? 400 : 413
             #expect(connection.text.hasPrefix("HTTP/1.1 \(status) "), "\(connection.text)")
             #expect(await connection.ends())
@@ -129,7 +129,7 @@ struct RequestBoundsTests {
                 connection.text.hasPrefix("HTTP/1.1 \(status) "), "\(connection.text.prefix(200))")
             #expect(connection.text.contains("Connection: close\r\n"))
             #expect(connection.text.hasSuffix("}}"))
-            // Others are served.
+            // Other clients are served.
             #expect(try await served.curl("http://localhost/v2/health").status == 200)
         }
     }

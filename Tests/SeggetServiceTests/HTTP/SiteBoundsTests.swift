@@ -6,10 +6,10 @@ import Testing
 
 @testable import SeggetService
 
-/// What clients over TCP may take up.
+/// Tests the limits for clients over TCP.
 @Suite(.timeLimit(.minutes(10)))
 struct SiteBoundsTests {
-    /// The time after which something is given up, in tests that wait for that.
+    /// The timeout in tests that wait for it.
     private static let short = Duration.milliseconds(200)
 
     private static func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
@@ -63,7 +63,7 @@ struct SiteBoundsTests {
         }
     }
 
-    /// The time for a head is none for a WebSocket.
+    /// The timeout for a head does not apply to WebSockets.
     @Test func aWebSocketStays() async throws {
         try await ServedSite.use(limits: Self.limits { $0.headTime = Self.short }) { site in
             let socket = try await site.socket()
@@ -88,7 +88,7 @@ struct SiteBoundsTests {
 
     // MARK: WebSockets
 
-    /// What a client sends, and the status with which it is closed.
+    /// The bytes that a client sends, and the status with which the WebSocket is closed.
     private static let tooMuch: [(String, [UInt8], UInt16?)] = [
         ("a frame that is too large", WebClient.frame([], length: (2 << 20) + 1), nil),
         ("a frame of any length", WebClient.frame([], length: Int.max), nil),
@@ -144,7 +144,7 @@ struct SiteBoundsTests {
         }
     }
 
-    /// Whatever a client sends behind the end of its WebSocket.
+    /// Frames that follow the end of a WebSocket.
     @Test(arguments: [
         WebClient.frame([3, 232], opcode: 8), WebClient.frame([], opcode: 3),
         WebClient.frame([32], opcode: 0),
@@ -164,10 +164,11 @@ struct SiteBoundsTests {
         }
     }
 
-    /// Else what its first call has begun could be over before it hears of anything.
+    /// Otherwise the download of its first call could end before the WebSocket receives
+    /// notifications.
     @Test func aWebSocketIsAnsweredOnceItHearsWhatHappens() async throws {
         try await ServedSite.use { site in
-            // The queue does not say yet what tasks there are.
+            // The queue does not report its tasks yet.
             await site.door.hold()
             let socket = try await site.socket()
             socket.say(ServedSite.call())
@@ -191,7 +192,7 @@ struct SiteBoundsTests {
         }
     }
 
-    /// One that calls and one that pings, and neither reads.
+    /// Clients that do not read: one that sends calls, and one that sends pings.
     @Test(arguments: [false, true])
     func aWebSocketThatNeverReadsIsClosed(pings: Bool) async throws {
         try await ServedSite.use(limits: Self.limits { $0.replyTime = Self.short }) { site in
@@ -204,7 +205,7 @@ struct SiteBoundsTests {
             var rest = many[...]
             let isGone = await soon {
                 let count = socket.send(Array(rest))
-                // Whole frames only.
+                // Sends only complete frames.
                 if count > 0 { rest = rest.dropFirst(count) }
                 if rest.isEmpty { rest = many[...] }
                 return socket.isGone
@@ -213,7 +214,7 @@ struct SiteBoundsTests {
         }
     }
 
-    /// A client that calls and does not read has few calls taken from it.
+    /// Only a few calls are read from a client that does not read the responses.
     @Test func callsDoNotPileUp() async throws {
         try await ServedSite.use { site in
             await site.door.hold()
@@ -223,7 +224,7 @@ struct SiteBoundsTests {
             let frame = WebClient.frame(Array(padded.utf8))
             var sent = 0
             var rest = frame[...]
-            // As long as bytes go: the kernel's buffers take some megabytes, the service a few calls.
+            // The kernel buffers some megabytes, and the service reads a few calls.
             var idle = 0
             _ = await soon {
                 let count = socket.send(Array(rest))
@@ -239,7 +240,7 @@ struct SiteBoundsTests {
         }
     }
 
-    /// Clients are told where their files go, and how much room there is.
+    /// The API reports the download folder and its free space.
     @Test func clientsAreToldOfTheirFolder() async throws {
         try await ServedSite.use { site in
             let reply = try await site.ask("GET /api/v2/health", ServedSite.authorization)
@@ -250,7 +251,7 @@ struct SiteBoundsTests {
         }
     }
 
-    /// Of a folder that is not there yet, the one counts that it is to be in.
+    /// If a folder does not exist yet, its nearest existing parent is used.
     @Test func roomIsThatOfTheFolderThatIsThere() throws {
         let home = try Sandbox()
         #expect(try #require(QueueAPI.freeBytes(at: home.path)) > 0)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SlowClientTests {
-    /// The time after which something is given up, in tests that wait for that.
+    /// The timeout in tests that wait for it.
     private static let short = Duration.milliseconds(200)
 
     private static func limits(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
@@ -29,7 +29,7 @@ struct SlowClientTests {
             while await served.door.waiting == 0 { await Task.yield() }
             #expect(try await served.curl("http://localhost/v2/settings").status == 200)
 
-            // And they themselves can still finish.
+            // The slow clients can still complete their requests.
             await served.door.release()
             #expect(await held.has("}"))
             inHead.send("TP/1.1\r\nHost: a\r\n\r\n")
@@ -66,7 +66,7 @@ struct SlowClientTests {
             #expect(third.text.isEmpty)
             first[0].finish()
             #expect(await first[0].ends())
-            // The place is free once the server has seen that.
+            // The slot is free once the server has noticed the close.
             var answered = false
             while !answered {
                 let next = try served.connect()
@@ -109,7 +109,7 @@ struct SlowClientTests {
             await served.door.pad(8 << 20)
             let connection = try served.connect()
             connection.send("GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n")
-            // Looked at without taking anything.
+            // Checks the connection without reading.
             let isClosed = await soon {
                 var poll = pollfd(fd: connection.descriptor, events: 0, revents: 0)
                 return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
@@ -126,7 +126,7 @@ struct SlowClientTests {
             let request = "GET /v2/tasks HTTP/1.1\r\nHost: a\r\n\r\n"
             connection.send(String(repeating: request, count: 50))
             while await served.door.filters.isEmpty { await Task.yield() }
-            // The others are served meanwhile, and the second request is not even begun.
+            // The others are served meanwhile, and the second request is not started.
             for _ in 0..<20 {
                 #expect(try await served.curl("http://localhost/v2/health").status == 200)
             }

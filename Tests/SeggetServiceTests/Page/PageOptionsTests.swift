@@ -2,9 +2,9 @@ import Foundation
 import SeggetFormats
 import Testing
 
-/// The options that the page's form sends, against the catalogue.
+/// Compares the options that the page's form sends with the catalogue.
 struct PageOptionsTests {
-    /// The storage keys of the options that the form of `add.js` sends.
+    /// Returns the storage keys of the options that `add.js` sends.
     private static func keys() throws -> Set<String> {
         let form = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Sources/CPage/files/add.js")
@@ -14,7 +14,7 @@ struct PageOptionsTests {
             let name = String(match.2)
             switch (match.1, name) {
             case ("access", _): keys.insert("access.\(name)")
-            // Its members are those of the object `access`.
+            // Its members are matched separately.
             case (_, "access"): continue
             case (_, let group): keys.insert(match.4.map { "\(group).\($0)" } ?? group)
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SeggetService
 
-/// What a browser is given, and what lets it in.
+/// Tests the files and sessions for browsers.
 @Suite(.timeLimit(.minutes(10)))
 struct PageServingTests {
     private struct Entry: Decodable {
@@ -14,7 +14,7 @@ struct PageServingTests {
 
     /// Logs in.
     ///
-    /// - Returns: The token, and what has the cookie in it.
+    /// - Returns: The token, and the header with the cookie.
     private static func logIn(_ site: ServedSite) async throws -> (token: String, cookie: String) {
         let reply = try #require(
             await site.ask("POST /session", "", #"{"secret":"\#(ServedSite.secret)"}"#))
@@ -28,7 +28,7 @@ struct PageServingTests {
         return (entry.token, "Cookie: other=1; \(field.prefix { $0 != ";" })\r\n")
     }
 
-    /// With the secret alone only the links are given of what clients have added.
+    /// With the secret alone, a client receives only the links that clients have added.
     @Test func aSessionSeesTheLinksOfAllTasks() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             func ids(_ fields: String) async throws -> [QueueTask.ID] {
@@ -47,7 +47,8 @@ struct PageServingTests {
         }
     }
 
-    /// What a form has sent, and cannot be used, is named: so it can say it at the field.
+    /// The error names the invalid member of the form, so the page can show the message at the
+    /// field.
     @Test(arguments: [
         (#""url":"http://h/f","options":{"headers":["none"]}"#, "options.headers"),
         (#""url":"http://h/f","options":{"checksum":"x"}"#, "options.checksum"),
@@ -91,7 +92,7 @@ struct PageServingTests {
         }
     }
 
-    /// A proxy may have the page below another folder: every path is relative.
+    /// A reverse proxy may serve the page below another folder, so every path is relative.
     @Test func thePageKnowsNoRoot() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let page = try #require(await site.ask("GET /")).body
@@ -119,7 +120,7 @@ struct PageServingTests {
         }
     }
 
-    /// A browser sends the cookie to every port of a host; scripts of others may know a token.
+    /// A browser sends the cookie to every port of a host, and foreign scripts may know a token.
     @Test func cookieAndTokenAreBothNeeded() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let (token, cookie) = try await Self.logIn(site)
@@ -155,7 +156,7 @@ struct PageServingTests {
             let body = #"{"token":"\#(token)"}"#
             #expect(try await site.ask("POST /session", "", body)?.status == 200)
             #expect(try await site.ask("POST /session", "", body)?.status == 401)
-            // Only this user's processes are given one.
+            // Only processes of this user can request one, through the socket.
             let reply = try await site.ask("POST /api/v2/openings", ServedSite.authorization)
             #expect(reply?.status == 404)
         }
@@ -178,7 +179,7 @@ struct PageServingTests {
         }
     }
 
-    /// A link of another site may lead to the page; nothing of it can be read there, nor shown inside another page.
+    /// Links of other sites may open the page, but may not read it or show it in a frame.
     @Test func linksOfOthersLeadToThePageOnly() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             func link(_ line: String, mode: String = "navigate", to use: String = "document")

@@ -27,7 +27,7 @@ import Testing
         #expect(!sessions.isValid(cookie: longer, token: session.token, now: 101))
     }
 
-    /// It outlasts the service, but not the secret.
+    /// Sessions survive a restart of the service, but not a new secret.
     @Test func onlyTheSecretCounts() {
         let session = sessions.begin(now: 100)
         #expect(
