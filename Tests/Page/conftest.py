@@ -1,10 +1,10 @@
-"""What the tests of the page have: a service of their own, servers to download from, and a browser.
+"""The fixtures of the page's tests: a service, servers to download from, and a browser.
 
     make page-check [PAGE='-k undo']
     make page-shots                     into .build/page-shots
 
-Each test has its own service, with a home and a queue of its own. `visit()` opens the page as `segget open` does; at
-the end of a test nothing may stand on the browser's console, and nobody but the service may have been asked.
+Each test has its own service, with a separate home and queue. `visit()` opens the page as `segget open` does. A
+test fails if the browser's console has messages, or if the page sent requests to other hosts.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from playwright.sync_api import expect, sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
-# Seconds that a failure takes; what is waited for is a condition.
+# Milliseconds until a condition is given up; only failing tests take this long.
 PATIENCE = int(os.environ.get("PATIENCE", "240")) * 1000
 
 sys.path.insert(0, str(ROOT / "bench"))
@@ -40,7 +40,7 @@ def pytest_addoption(parser):
 
 
 class Service:
-    """`segget serve --web`, with everything of its own in a folder."""
+    """`segget serve --web`, with all of its files in a folder."""
 
     def __init__(self, segget, folder, ui=None):
         self.segget, self.folder, self.ui, self.port, self.process = segget, folder, ui, 0, None
@@ -48,7 +48,7 @@ class Service:
         self.environment |= {"SEGGET_NO_CONFIG": "1", "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder)}
 
     def start(self):
-        """Starts it, at the port that it had before, and waits until it shows its page."""
+        """Starts it on its previous port, if any, and waits until it serves the page."""
         log = self.folder / f"log-{time.monotonic_ns()}"
         more = ["--ui", self.ui] if self.ui else []
         with open(log, "w") as file:
@@ -62,22 +62,22 @@ class Service:
         self.port = int(found[1])
 
     def stop(self, number=signal.SIGTERM):
-        """Ends it."""
+        """Stops it."""
         self.process.send_signal(number)
         self.process.wait()
 
     def tell(self, *arguments, stdin=None):
-        """What a command prints."""
+        """Returns the output of a command."""
         return subprocess.run(
             [self.segget, arguments[0], "--queue", "q.sqlite", *arguments[1:]], cwd=self.folder, input=stdin,
             env=self.environment, capture_output=True, text=True, check=True).stdout.strip()
 
     def tasks(self):
-        """What `segget list --json` says of each task, by the name of its URL."""
+        """Returns the tasks of `segget list --json` by the names of their URLs."""
         return {task["url"].rsplit("/", 1)[1]: task for task in json.loads(self.tell("list", "--json"))}
 
     def wait(self, condition):
-        """Waits until something is so of the tasks, and answers them."""
+        """Waits until a condition holds for the tasks, and returns them."""
         end = time.monotonic() + PATIENCE / 1000
         while not condition(tasks := self.tasks()):
             assert time.monotonic() < end, tasks
@@ -86,18 +86,18 @@ class Service:
 
     @property
     def address(self):
-        """Of the page."""
+        """The address of the page."""
         return f"http://127.0.0.1:{self.port}/"
 
 
 @pytest.fixture(scope="session")
 def origins():
-    """Addresses of two servers: `fast` has 1 MiB at every path, `slow` 1 GiB at 64 KiB/s for each connection."""
+    """Addresses of two servers: `fast` has 1 MiB at each path, `slow` 1 GiB at 64 KiB/s per connection."""
     with contextlib.ExitStack() as stack:
         addresses = {}
         for name, size, rate in (("fast", 1 << 20, "0"), ("slow", 1 << 30, "64k")):
             folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="segget-page-")))
-            # nginx's workers are another user when it is started as root.
+            # nginx that root starts has workers of another user.
             folder.chmod(0o755)
             port = free_port()
             nginx = serve(folder, port, size=size, rate=rate)
@@ -109,30 +109,30 @@ def origins():
 
 @pytest.fixture
 def fast(origins):
-    """Where 1 MiB comes at once from."""
+    """The address of a server that sends 1 MiB at once."""
     return origins["fast"]
 
 
 @pytest.fixture
 def slow(origins):
-    """Where what is downloaded goes on for as long as the test."""
+    """The address of a server whose downloads last longer than the test."""
     return origins["slow"]
 
 
 @pytest.fixture
 def folder():
-    """An empty folder; its path is short, as a socket's has to be."""
+    """An empty folder with a short path, because the path of a socket is limited."""
     with tempfile.TemporaryDirectory(prefix="segget-") as path:
         yield pathlib.Path(path)
 
 
 @pytest.fixture
 def service(request, folder):
-    """A service that runs."""
+    """A running service."""
     option = request.config.getoption
     ui = None
     if option("--ui"):
-        # The program has its own at these paths.
+        # The program has its files at these paths.
         ui = folder / "ui"
         shutil.copytree(option("--ui"), ui / "app")
         shutil.copy(ui / "app/index.html", ui)
@@ -153,7 +153,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser, service):
-    """`visit(…)` opens the page in a window and answers it; `visit.is_quiet = False` allows complaints."""
+    """`visit(…)` opens and returns the page; `visit.is_quiet = False` allows messages on the console."""
     contexts, complaints = [], []
 
     def visit(more="", opened=True, size=(1280, 800), theme="light", **options):

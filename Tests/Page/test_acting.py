@@ -1,4 +1,4 @@
-"""Tasks are selected, and something is done with them: by mouse, menus, and the keys of the list."""
+"""Tasks are selected and changed by mouse, menus, and keys of the list."""
 
 import functools
 import http.server
@@ -14,14 +14,14 @@ NAMES = ["a.bin", "b.bin", "c.bin", "d.bin", "e.bin"]
 
 @pytest.fixture
 def held(service, slow):
-    """A service that has five tasks, and runs none of them."""
+    """A service with five paused tasks."""
     service.tell("add", *(f"{slow}/{name}" for name in NAMES), "--paused", "-d", "files")
     return service
 
 
 @pytest.fixture
 def missing(tmp_path_factory):
-    """Where nothing is found: each path is answered with 404."""
+    """The address of a server that answers each path with 404."""
     class Handler(http.server.SimpleHTTPRequestHandler):
         log_message = lambda *_: None
 
@@ -45,13 +45,13 @@ def tool(page, name):
 
 
 def choose(page, name, action):
-    """An item of a task's menu."""
+    """Chooses an item of a task's menu."""
     row(page, name).click(button="right")
     page.get_by_role("menuitem", name=action).click()
 
 
 def commands(page):
-    """The commands of each request, as they are sent from now on; but those that only note what was seen."""
+    """Collects the commands of later requests, except those that only mark results as seen."""
     sent = []
 
     def note(request):
@@ -64,7 +64,7 @@ def commands(page):
 
 
 def order(service):
-    """The names of the tasks that have a place, in their order."""
+    """Returns the names of the tasks with a position, in queue order."""
     tasks = service.tasks()
     placed = [name for name in tasks if tasks[name].get("position")]
     return sorted(placed, key=lambda name: tasks[name]["position"])
@@ -147,7 +147,7 @@ def test_tasks_are_selected_by_keys(visit, held):
     selected(page, *NAMES)
     grid.press("Escape")
     selected(page)
-    # Wherever the focus is, unless something is written.
+    # Works wherever the focus is, except in text fields.
     page.locator("#filter-all").press("Control+a")
     selected(page, *NAMES)
 
@@ -207,7 +207,7 @@ def test_nothing_is_done_with_rows_that_a_new_filter_does_not_mean(visit, held, 
     page.route(failed, lambda answer: answers.append(answer))
     with page.expect_request(failed):
         page.locator("#filter-failed").click()
-    # The answer is on its way.
+    # The response is in flight.
     row(page, "c.bin").click(force=True)
     grid.press("Delete")
     grid.press("Control+a")
@@ -271,13 +271,13 @@ def test_a_task_is_started_paused_retried_and_cancelled(visit, service, slow, mi
 
 
 def show(page, filter):
-    """Shows the tasks of a filter, and waits until they are there."""
+    """Shows the tasks of a filter, and waits for them."""
     page.locator(f"#filter-{filter}").click()
     expect(page.get_by_role("grid")).not_to_have_attribute("aria-busy", "true")
 
 
 def frozen(page):
-    """Has the page's timers go off only when the test says so."""
+    """Stops the page's timers until the test advances the clock."""
     page.clock.install()
     page.clock.pause_at(page.evaluate("Date.now() + 1000"))
 
@@ -344,7 +344,7 @@ def test_a_file_is_removed_only_after_a_question(visit, service, fast):
     page.keyboard.press("Shift+Delete")
     dialog = page.get_by_role("dialog", name="Remove 1 task and its file?")
     expect(dialog).to_contain_text("a.bin")
-    # Whoever only presses Enter has deleted nothing.
+    # Pressing Enter deletes nothing.
     expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
     page.keyboard.press("Enter")
     expect(dialog).to_have_count(0)
@@ -356,7 +356,7 @@ def test_a_file_is_removed_only_after_a_question(visit, service, fast):
 
 
 def drag(page, name, to, below=False):
-    """Drags a row to another one's upper, or lower, edge."""
+    """Drags a row to the upper or lower edge of another one."""
     at, end = row(page, name).locator(".name").bounding_box(), row(page, to).bounding_box()
     page.mouse.move(at["x"] + 5, at["y"] + at["height"] / 2)
     page.mouse.down()
@@ -383,7 +383,7 @@ def test_tasks_are_moved_by_dragging(visit, held):
     ordered(held, "b.bin", "c.bin", "a.bin", "d.bin", "e.bin")
     expect(names).to_have_text(["b.bin", "c.bin", "a.bin", "d.bin", "e.bin"])
 
-    # Several go together.
+    # Several rows move together.
     row(page, "b.bin").click()
     row(page, "a.bin").click(modifiers=["Control"])
     drag(page, "b.bin", "e.bin")
@@ -391,7 +391,7 @@ def test_tasks_are_moved_by_dragging(visit, held):
     ordered(held, "c.bin", "d.bin", "b.bin", "a.bin", "e.bin")
     expect(names).to_have_text(["c.bin", "d.bin", "b.bin", "a.bin", "e.bin"])
 
-    # Escape leaves all where it is.
+    # Escape cancels the move.
     sent = commands(page)
     drag(page, "c.bin", "e.bin")
     page.keyboard.press("Escape")
@@ -424,7 +424,7 @@ def test_tasks_are_moved_by_keys_and_menu(visit, held):
 
 
 def saved(page):
-    """Sends the dialog, which is closed then."""
+    """Saves and closes the dialog."""
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -437,7 +437,7 @@ def test_a_file_is_renamed(visit, service, fast):
     page.keyboard.press("F2")
     name = page.get_by_role("dialog").get_by_label("Name")
     expect(name).to_be_focused()
-    # What is typed takes the place of the name, and the suffix stays.
+    # Typed text replaces the name without its suffix.
     page.keyboard.type("better")
     expect(name).to_have_value("better.bin")
     page.keyboard.press("Enter")
@@ -478,7 +478,7 @@ def test_what_is_refused_is_said(visit, held):
     ids = {name: task["id"] for name, task in held.tasks().items()}
     row(page, "a.bin").click()
     row(page, "c.bin").click(modifiers=["Shift"])
-    # The page does not know yet that one of them has gone.
+    # The page does not know yet that one of them was removed.
     page.route("**/api/v2/tasks?*", lambda answer: None)
     held.tell("remove", ids["b.bin"])
     tool(page, "Resume").click()
@@ -540,7 +540,7 @@ def test_limits_tags_and_links_are_of_what_is_selected(visit, held, slow):
 
 
 def test_settings_are_the_service_s(visit, held):
-    # Of this the page only says that it is there.
+    # The page shows only that there is a schedule.
     held.tell("settings", "--limit-schedule", "08:00-18:00=2M,else=0")
     schedule = json.loads(held.tell("settings", "--json"))["rate_schedule"]
     page = visit()
@@ -585,7 +585,7 @@ def test_a_missing_file_is_downloaded_again(visit, service, fast):
     choose(page, "a.bin", "Download again")
     service.wait(lambda tasks: tasks["a.bin"].get("file") == "there")
     assert file.stat().st_size == 1 << 20
-    # A task that is complete and has its file has nothing to retry.
+    # A completed task with its file has nothing to retry.
     expect(tool(page, "Retry")).to_have_attribute("aria-disabled", "true")
     file.unlink()
     page = visit()

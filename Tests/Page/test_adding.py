@@ -1,4 +1,4 @@
-"""How tasks are added: pasted, dropped, chosen, shared; with what is filled in; and on a phone."""
+"""Tasks are added: pasted, dropped, chosen and shared, with options, and on a phone."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ ZEROS = hashlib.sha256(bytes(1 << 20)).hexdigest()
 
 @pytest.fixture
 def page(visit, service, fast):
-    """The page, with a task in it, so that adding has a dialog."""
+    """The page with a task; adding opens a dialog."""
     service.tell("add", f"{fast}/there.bin", "-d", "files")
     page = visit()
     expect(page.locator("#list").get_by_text("there.bin")).to_be_visible()
@@ -20,12 +20,12 @@ def page(visit, service, fast):
 
 
 def state(page, name):
-    """Where the list says what a task does."""
+    """The state of a task in the list."""
     return page.locator(".rows .row").filter(has_text=name).locator(".state")
 
 
 def fill(page, links, **more):
-    """Opens the box and fills it in."""
+    """Opens and fills in the dialog."""
     page.locator("#add").click()
     page.get_by_label("Links", exact=True).fill("\n".join(links))
     options(page)
@@ -34,7 +34,7 @@ def fill(page, links, **more):
 
 
 def options(page):
-    """Unfolds what is not for one link alone."""
+    """Opens the section of options for all links."""
     page.locator(".add-form details:not([open]) > summary").click()
 
 
@@ -117,7 +117,7 @@ def test_what_is_known_and_what_is_no_link_is_said(page, service, fast):
     fill(page, ["# files", "ftp://127.0.0.1/none", f"{fast}/there.bin"])
     expect(dialog).to_contain_text("1 line is not an http:// or https:// link and is ignored: ftp://127.0.0.1/none")
     expect(dialog).to_contain_text("Already in the list: there.bin (Completed")
-    # With another query it is another link.
+    # Another query is another link.
     page.get_by_label("Links", exact=True).fill(f"{fast}/there.bin?query")
     expect(dialog).not_to_contain_text("Already in the list")
     fill_again = page.get_by_label("Links", exact=True).fill
@@ -180,7 +180,7 @@ def test_an_address_may_have_several_links(page, service, fast):
 def test_what_other_pages_and_programs_share_is_filled_in(visit, page, service, fast):
     visit.is_quiet = False
     box = page.get_by_label("Links", exact=True)
-    # As a system shares: a link by itself, or in a text.
+    # The operating system shares a link as a URL or in a text.
     target = page.evaluate("""async () => {
       const answer = await fetch(document.querySelector("link[rel=manifest]").href);
       const target = (await answer.json()).share_target;
@@ -208,7 +208,7 @@ def test_all_of_it_fits_a_phone(visit, service, fast, slow):
     page = visit(size=(360, 740), has_touch=True, is_mobile=True)
 
     def fits():
-        # The window of a phone grows with what is too wide for it.
+        # The viewport of a phone grows with content that is too wide.
         assert page.evaluate("[document.scrollingElement.scrollWidth, innerWidth]") == [360, 360]
 
     expect(page.locator("#empty")).to_be_visible()
@@ -252,7 +252,7 @@ def test_one_link_is_one_field_and_a_button(page, service, fast, key):
     expect(dialog).to_have_count(0)
     expect(state(page, "one.bin")).to_have_text(re.compile("^Complete"))
 
-    # Several links have lines.
+    # Several links have several lines.
     page.locator("#add").click()
     page.keyboard.type(f"{fast}/two.bin")
     page.keyboard.press("Shift+Enter")

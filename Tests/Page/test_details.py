@@ -1,4 +1,4 @@
-"""The view of a task: its map, connections and servers say what the service says, without colour too."""
+"""The view of a task: its map, connections and servers agree with the service, without colour too."""
 
 import contextlib
 import hashlib
@@ -21,11 +21,10 @@ MIB = 1 << 20
 SIZE = 256 * MIB
 ETAG, MODIFIED = '"6553f100-10000000"', "Tue, 14 Nov 2023 22:13:20 GMT"
 
-# In pixels: from a row of the map to the next one, to the end of a row that has no connections, and to the
-# connections of one that has some.
+# In pixels: the distance of two rows of the map, and the height of a row without and with connections.
 STEP, ROW, LANE = 36, 26, 18
 
-# What can be read of a canvas, and the colour of what is there, as red, green, blue and opacity.
+# Functions that read a canvas and its colours as red, green, blue and opacity.
 TOOLS = """
   const read = (canvas) => {
     const { width, height } = canvas;
@@ -39,8 +38,8 @@ TOOLS = """
   const accent = [...read(pen)];
 """
 
-# Of the map's columns, row after row, without the frame: is each full, and does something stand in it?
-# And how far have the connections come that stand below, in columns?
+# For each column of the map, row by row and without the frame: whether it is full, and whether it has any
+# bytes. Also the progress of the connections below, in columns.
 DRAWN = """() => { %s
   const canvas = document.querySelector(".d-track canvas"), pixels = read(canvas);
   const { width, height } = canvas, rows = (height + 5) / %d, full = [], some = [], fetched = [];
@@ -55,7 +54,7 @@ DRAWN = """() => { %s
   return { width, rows, full, some, fetched: fetched.filter((is) => is).length };
 }""" % (TOOLS, STEP, STEP, STEP, ROW - 2, STEP, LANE)
 
-# Of each two samples of the legend, the share of their pixels that have a contrast of 3 to 1, without colour.
+# For each two samples of the legend, the share of pixels with a contrast of at least 3:1 without colour.
 CONTRASTS = """() => { %s
   const light = (pixels) => Array.from({ length: pixels.length / 4 }, (_, i) => {
     const [r, g, b] = [0, 1, 2].map((k) => (pixels[4 * i + k] / 255) ** 2.2);
@@ -67,7 +66,7 @@ CONTRASTS = """() => { %s
   return samples.flatMap((one, i) => samples.slice(i + 1).map((other) => differ(one, other)));
 }""" % TOOLS
 
-# Whether a graph has a line in it, beside its axes.
+# Whether a graph has a line beside its axes.
 LINED = """(selector) => { %s
   const pixels = read(document.querySelector(selector));
   let near = 0;
@@ -80,13 +79,13 @@ LINED = """(selector) => { %s
 
 @pytest.fixture(scope="module")
 def servers():
-    """Addresses: `one` and `two` have the same file, `other` has a smaller one.
+    """Addresses of servers: `one` and `two` have the same file, `other` has a smaller one.
 
-    `odd` says that it has the file of the first two, and then sends something else. Of an answer, 2 MiB come
-    at once, the rest slowly.
+    `odd` claims the file of the first two, and then sends different content. The first 2 MiB of a response
+    arrive at once, the rest slowly.
     """
     folder = pathlib.Path(tempfile.mkdtemp(prefix="segget-details-"))
-    # nginx's workers are another user when it is started as root.
+    # nginx that root starts has workers of another user.
     folder.chmod(0o755)
     for name, size in (("file", SIZE), ("smaller", SIZE // 2)):
         with open(folder / name, "wb") as file:
@@ -119,12 +118,12 @@ http {{
 
 
 def opened(page, name):
-    """The view of a task, opened by a double click in the list."""
+    """Opens the view of a task by a double click in the list."""
     view = page.locator(".detail")
     heading = view.get_by_role("heading", name=name, exact=True)
     for _ in range(20):
         page.locator("#list").get_by_text(name).dblclick()
-        # Where the list is sorted anew at this moment, another row is under the pointer.
+        # If the list is sorted at this moment, another row is under the pointer.
         with contextlib.suppress(PlaywrightTimeout):
             heading.wait_for(timeout=5_000)
             break
@@ -133,12 +132,12 @@ def opened(page, name):
 
 
 def told(page, task):
-    """What the service tells of a task."""
+    """Returns the details of a task from the API."""
     return page.evaluate("async (id) => (await import('/app/api.js')).get(`/api/v2/tasks/${id}`)", task)
 
 
 def pieces(segments, size):
-    """Ranges of a file in order: start, end, and whether it is there."""
+    """Returns the ranges of a file in order: start, end, and whether it is present."""
     found, at = [], 0
     for segment in sorted(segments, key=lambda segment: segment["start"]):
         if segment["start"] > at:
@@ -149,7 +148,7 @@ def pieces(segments, size):
 
 
 def named(text):
-    """What the map says in words: the range, and whether it is there."""
+    """Parses the text of the map: the range, and whether it is present."""
     words = re.search(r"bytes ([\d,]+) to ([\d,]+)", text)
     start, last = (int(number.replace(",", "")) for number in words.groups())
     return start, last + 1, "missing" not in text
@@ -173,7 +172,7 @@ def test_the_map_agrees_with_the_service(visit, service, servers):
     expect(view.locator(".d-map-text")).to_have_text(f"{text} {(SIZE - there) / MIB:.0f} MiB missing.")
     expect(view.locator(".d-legend")).to_have_text("missingpartly receivedreceived")
 
-    # A column is full where every byte of it is there, and has something in it where one is.
+    # A column is full if all of its bytes are present, and not empty if one is.
     drawn = page.evaluate(DRAWN)
     columns = drawn["width"] * drawn["rows"]
     full, some = [], []
@@ -187,7 +186,7 @@ def test_the_map_agrees_with_the_service(visit, service, servers):
     assert [i for i in range(len(full)) if full[i] != drawn["full"][i]] == []
     assert [i for i in range(len(some)) if some[i] != drawn["some"][i]] == []
 
-    # By keys, one walks from piece to piece, and is told of each.
+    # The arrow keys move from piece to piece, and each is described.
     track = view.get_by_role("slider", name="Position in the file")
     expect(track).to_have_attribute("aria-describedby", "d-map-text")
     view.locator(".d-buttons button:visible").last.focus()
@@ -210,7 +209,7 @@ def test_the_map_agrees_with_the_service(visit, service, servers):
 
 
 def test_one_byte_is_seen_and_one_that_lacks_too(visit, service):
-    """What is in a column of a map of 1 TiB: a byte, all, all but a byte."""
+    """Columns of a map of 1 TiB with one byte, all bytes, and all bytes but one."""
     page = visit()
     drawn = page.evaluate("""async (size) => {
       const { SegmentMap } = await import("/app/map.js");
@@ -253,7 +252,7 @@ def test_the_view_moves_while_the_task_runs(visit, service, servers):
       return full(now) > full(before) && now.fetched > before.fetched;
     }""" % DRAWN, arg=page.evaluate(DRAWN), polling=200)
 
-    # Whoever walks on the map is told which connection fetches what, in words and in the table.
+    # The map describes the connection of each position in words; the table has the same.
     keys = ["Home"] + 12 * ["ArrowRight"]
     said = view.get_by_role("slider").evaluate("""(track, keys) => keys.map((key) => {
       track.dispatchEvent(new KeyboardEvent("keydown", { key }));
@@ -299,7 +298,7 @@ def test_mirrors_are_told_apart_without_colour(visit, service, servers, theme):
     states = view.locator(".d-connections td.c-state")
     for server in ("Server 1", "Server 2"):
         expect(states.get_by_text(server).first).to_be_visible()
-    # Five samples, each of which is another one than all others. Dots make the smallest difference.
+    # Each of the five samples differs from all others. Dots have the smallest difference.
     contrasts = page.evaluate(CONTRASTS)
     assert len(contrasts) == 10 and min(contrasts) > 0.02, contrasts
 
@@ -320,7 +319,7 @@ def test_what_happened_is_told_in_words(visit, service, servers):
     happened = view.locator(".d-events > ol > li")
     refused = "A response was rejected, and none of it written: “Content-Range” is missing"
     dropped = f"The mirror “{urls[1]}” is no longer used: “Content-Range” is missing"
-    # The newest comes first.
+    # The newest event is first.
     expect(happened.first).to_contain_text(dropped)
     expect(happened.last).to_contain_text(refused)
     expect(view.locator(".d-events .bad").last).to_contain_text(refused)

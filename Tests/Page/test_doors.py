@@ -1,4 +1,4 @@
-"""Who is let in, and what the page does while the service is away."""
+"""Login, and the page while the service is not running."""
 
 import re
 import signal
@@ -67,9 +67,9 @@ def test_an_end_that_is_looked_at_is_told_nowhere_else(visit, service, fast):
     service.wait(lambda tasks: tasks["first.bin"]["seen"])
 
 
-# What a canvas shows.
+# The content of a canvas.
 PIXELS = "(canvas) => canvas.toDataURL()"
-# Whether the graph has a line in it, beside its axes.
+# Whether the graph has a line beside its axes.
 LINED = """() => {
   const canvas = document.querySelector("#graph");
   const accent = getComputedStyle(canvas).getPropertyValue("--accent").trim();
@@ -93,13 +93,13 @@ def test_a_service_that_hangs_is_shown_as_such(visit, service, slow):
     expect(page.locator(".rows .c-speed")).to_contain_text("/s")
     visit.is_quiet = False
     service.process.send_signal(signal.SIGSTOP)
-    # Its connections stay open.
+    # Its connections remain open.
     expect(page.locator("#away")).to_be_visible(timeout=30_000)
     expect(page.locator("#away")).to_contain_text("has not responded since")
     expect(page.locator("#speed")).to_have_text("–")
     for part in (".rows", ".totals", ".side"):
         expect(page.locator(part).first).to_have_css("filter", "grayscale(1)")
-    # The graph has stopped where the service has.
+    # The graph has stopped with the service.
     before = page.locator("#graph").evaluate(PIXELS)
     page.evaluate("() => new Promise((done) => { let n = 0; const timer = setInterval(() => ++n > 3 && (clearInterval(timer), done()), 1000) })")
     assert page.locator("#graph").evaluate(PIXELS) == before
@@ -113,12 +113,12 @@ def test_the_graph_begins_with_what_the_service_remembers(visit, service, slow):
     service.tell("add", f"{slow}/first.bin", "-d", "files")
     page = visit(opened=False)
     visit.is_quiet = False
-    # No event tells the page of a speed.
+    # The page receives no speeds by events.
     page.route("**/api/v2/events?*", lambda route: route.abort())
     service.wait(lambda tasks: tasks["first.bin"].get("bytes_done", 0) > 200_000)
     page.goto(service.tell("open", "--no-browser"))
     expect(page.locator("#list").get_by_text("first.bin")).to_be_visible()
-    # Some seconds of it are a line.
+    # The speeds of some seconds are a line.
     end = time.monotonic() + PATIENCE / 1000
     while not page.evaluate(LINED):
         assert time.monotonic() < end

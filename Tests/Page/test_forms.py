@@ -1,4 +1,4 @@
-"""What a form says when a value is refused: at its field, and in view."""
+"""A form reports a refused value at its field, and in view."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 SIZES = [(1366, 625), (1366, 768), (390, 844)]
-# A label, the value typed there, and the words that refuse it.
+# A label, a typed value, and the message that refuses it.
 REFUSED = [
     ("Checksum", "no digest", "This is not a checksum"),
     ("Folder", "/etc", "is not in a folder"),
@@ -18,9 +18,9 @@ REFUSED = [
 
 @pytest.fixture
 def dialog(visit, service, fast):
-    """Opens the box for adding, with a link in it, at a size."""
+    """Opens the dialog for adding with a link, in a window of a size."""
     service.tell("add", f"{fast}/there.bin", "-d", "files", "--paused")
-    # A browser writes each refusal of the service on its console.
+    # The browser reports each refused request on its console.
     visit.is_quiet = False
 
     def dialog(size, link=f"{fast}/new.bin"):
@@ -36,12 +36,12 @@ def dialog(visit, service, fast):
 
 
 def send(box):
-    """Presses the button that sends the form."""
+    """Submits the form."""
     box.locator("button.primary").click()
 
 
 def is_refused(page, box, label, words):
-    """Expects a reason that belongs to a field, and that both are in view."""
+    """Expects a message at a field, and both of them in view."""
     field = box.get_by_label(label, exact=True)
     reason = box.get_by_role("alert").filter(has_text=words)
     expect(reason).to_be_in_viewport(ratio=1)
@@ -49,7 +49,7 @@ def is_refused(page, box, label, words):
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_be_focused()
     assert reason.get_attribute("id") in field.get_attribute("aria-describedby").split()
-    # Nothing of the dialog lies above it.
+    # Nothing of the dialog covers it.
     top = "(e) => { const b = e.getBoundingClientRect(); return e.contains(document.elementFromPoint(b.x + 4, b.y + b.height / 2)) }"
     assert reason.evaluate(top)
     return field, reason
@@ -60,7 +60,7 @@ def test_a_refused_value_is_said_at_its_field_and_in_view(dialog, service, size)
     page, box = dialog(size)
     for label, value, words in REFUSED:
         box.get_by_label(label, exact=True).fill(value)
-        # The other end of the form, as far away as can be.
+        # Scrolls to the other end of the form.
         box.locator(".dialog-body").evaluate(
             "(body, down) => { body.scrollTop = down ? body.scrollHeight : 0 }", label in ("Folder", "Name", "Checksum"))
         send(box)

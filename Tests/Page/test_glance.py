@@ -1,4 +1,4 @@
-"""What is seen of a task at a glance, and done on its row."""
+"""The states and actions of a row in the list."""
 
 import re
 
@@ -9,12 +9,12 @@ from test_next_steps import guarded  # noqa: F401
 
 
 def row(page, name):
-    """The row of a task."""
+    """Returns the row of a task."""
     return page.locator(".rows .row").filter(has_text=name)
 
 
 def sign(page, name):
-    """The icon of a task, as its name, its path and its colour."""
+    """Returns the icon of a task: its name, its path and its colour."""
     icon = row(page, name).locator(".state-icon")
     return (row(page, name).get_attribute("data-sign"), icon.locator("path").get_attribute("d"),
             icon.evaluate("(e) => getComputedStyle(e).color"))
@@ -38,10 +38,10 @@ def test_each_state_has_an_icon_and_a_colour(visit, service, fast, slow, guarded
     signs = {name: sign(page, f"{name}.bin") for name in names}
     assert [signs[name][0] for name in names] == ["completed", "failed", "paused", "cancelled", "running", "waiting"]
     assert len({path for _, path, _ in signs.values()}) == len(names)
-    # What waits, and what was cancelled, needs nobody.
+    # Waiting and cancelled tasks need no action of the user, so their colour may be the same.
     assert len({signs[name][2] for name in names[:3] + names[4:]}) == 5
     expect(row(page, "failed.bin").locator(".state")).to_have_text("Failed: 404 Not Found")
-    # The first action is the one that brings it further.
+    # The first action is the one that continues or removes the task.
     first = {name: row(page, f"{name}.bin").locator(".acts button").first.get_attribute("data-act") for name in names}
     assert first == {"done": "remove", "failed": "retry", "paused": "resume", "gone": "retry", "run": "pause", "wait": "pause"}
 

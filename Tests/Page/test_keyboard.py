@@ -1,11 +1,11 @@
-"""All of the page can be done without a mouse, and the focus is seen and kept."""
+"""The whole page works without a mouse, and the focus is visible and kept."""
 
 import pytest
 from playwright.sync_api import expect
 
 
 def current(page, name):
-    """The focus is in the list, at a task."""
+    """Expects the focus in the list, at a task."""
     expect(page.get_by_role("grid")).to_be_focused()
     expect(page.locator(".rows .current .name")).to_have_text(name)
     row = page.locator(".rows .row", has=page.get_by_text(name, exact=True))
@@ -20,7 +20,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
     expect(page.locator(".rows .name")).to_have_text(["first.iso", "second.iso"])
     grid.focus()
 
-    # Two links are added, and walked to.
+    # Adds two links, and moves to them.
     press("n")
     expect(dialog.get_by_label("Links", exact=True)).to_be_focused()
     page.keyboard.insert_text(f"{slow}/third.iso\n{slow}/fourth.iso")
@@ -32,7 +32,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
         current(page, name)
     service.wait(lambda tasks: tasks["third.iso"].get("bytes_done"))
 
-    # The menu pauses it.
+    # The menu pauses a task.
     press("Shift+F10")
     expect(page.get_by_role("menuitem", name="Details")).to_be_focused()
     press("p")
@@ -57,7 +57,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
     current(page, "third.iso")
     expect(page.locator("#chosen")).to_have_text("1 of 4 selected")
 
-    # It is removed; that is undone, once by its key, once at the button.
+    # The task is removed, which is undone first by its key, then by the button.
     press("Delete")
     expect(page.locator(".rows .current .state")).to_have_text("Removing…")
     press("Control+z")
@@ -77,7 +77,7 @@ def test_a_whole_story_without_a_mouse(visit, service, slow, fast):
     assert page.evaluate("document.activeElement !== document.body")
     assert "third.iso" in service.tasks()
 
-    # What comes into the place of a task that has gone can be opened.
+    # The task that moves to the position of a removed one can be opened.
     grid.focus()
     current(page, "third.iso")
     press("ArrowUp")
@@ -120,7 +120,7 @@ def test_dialogs_close_by_escape_and_give_the_focus_back(visit, service, slow):
         button = page.get_by_role("button", name=name, exact=True)
         button.press("Enter")
         expect(dialog).to_be_visible()
-        # The focus stays inside.
+        # The focus stays in the dialog.
         for _ in range(30):
             page.keyboard.press("Tab")
             assert page.evaluate("""document.activeElement === document.body ||
@@ -138,7 +138,7 @@ def test_dialogs_close_by_escape_and_give_the_focus_back(visit, service, slow):
     assert service.tasks()["first.iso"]["wanted"] == "paused"
 
 
-# What can be pressed or filled in, and is shown; and which of it has the focus, and whether that is seen.
+# The visible elements that accept a click or input, and the focused one with its visibility.
 STOPS = """[...document.querySelectorAll("#app :is(a[href], button, input, select, [tabindex='0'])")]
   .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest("[inert]"))"""
 FOCUS = f"""() => {{
@@ -181,7 +181,7 @@ def test_the_focus_is_kept_while_the_list_changes(visit, service, slow, fast):
     expect(page.locator(".rows .name")).to_have_text(["first.iso", "second.iso"])
     grid.press("End")
     current(page, "second.iso")
-    # Figures come, a task is put before it, one ends, another goes.
+    # Values change, a task is added before it, one ends, and another is removed.
     expect(page.locator(".rows .current .c-speed")).not_to_be_empty()
     service.tell("add", f"{slow}/top.iso", "--paused", "--first", "-d", "files")
     expect(page.locator(".rows .name")).to_have_text(["top.iso", "first.iso", "second.iso"])
@@ -194,7 +194,7 @@ def test_the_focus_is_kept_while_the_list_changes(visit, service, slow, fast):
     current(page, "second.iso")
     expect(page.locator("#chosen")).to_have_text("1 of 3 selected")
 
-    # A menu stays open, at its entry.
+    # An open menu keeps its item.
     page.keyboard.press("Shift+F10")
     page.keyboard.press("End")
     entry = page.get_by_role("menuitem", name="Remove with files…")
@@ -205,7 +205,7 @@ def test_the_focus_is_kept_while_the_list_changes(visit, service, slow, fast):
     page.keyboard.press("Escape")
     current(page, "second.iso")
 
-    # So does a filter among tags that come.
+    # The same applies to a filter when tags are added.
     service.tell("tag", service.tasks()["top.iso"]["id"], "+middle")
     tag = page.locator("#tags").get_by_role("button", name="middle")
     tag.focus()

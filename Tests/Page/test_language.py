@@ -1,4 +1,4 @@
-"""German: what the service says in English, the page says by its code."""
+"""German: the page translates the service's English texts by their codes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What is shown of what happens: bars, states, ends and failures; over a slow network, and in both languages."""
+"""Progress, states, results and failures are shown, over a slow network and in both languages."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 WRONG = ("--checksum", f"sha-256:{'0' * 64}")
 
-# A browser whose notifications are kept, and whose tab is hidden when the test says so.
+# A browser that records its notifications; the test can hide its tab.
 RECORDER = """
   window.told = [];
   window.Notification = class {
@@ -25,12 +25,12 @@ RECORDER = """
 
 
 def state(page, name):
-    """Where the list says what a task does."""
+    """The state of a task in the list."""
     return page.locator(".rows .row").filter(has_text=name).locator(".state")
 
 
 def said(page):
-    """Has all that is said to screen readers kept in `window.said`."""
+    """Records all announcements to screen readers in `window.said`."""
     page.evaluate("""() => {
       window.said = [];
       new MutationObserver((changes) => changes.forEach(({ addedNodes }) =>
@@ -87,7 +87,7 @@ def test_what_ends_while_ends_are_asked_for_is_told_too(visit, service, fast):
     page.route("**/api/v2/tasks?state=completed&state=failed*", lambda asked: waiting.append(asked))
     with page.expect_request("**/api/v2/tasks?state=completed&state=failed*"):
         service.tell("add", f"{fast}/held.bin", "--paused", "-d", "files")
-    # The answer is known, and on its way, when the next one ends.
+    # The response is known and in flight when the next task ends.
     page.wait_for_function("() => document.querySelector('#filter-paused .n').textContent === '1'")
     answer = waiting[0].fetch()
     service.tell("add", f"{fast}/late.bin", "-d", "files")
@@ -99,7 +99,7 @@ def test_what_ends_while_ends_are_asked_for_is_told_too(visit, service, fast):
 
 def test_an_end_that_the_list_shows_before_an_event_comes_is_told_too(visit, service, fast):
     page = visit(opened=False)
-    # No event ever comes.
+    # No event is received.
     page.route("**/api/v2/events?*", lambda asked: None)
     with page.expect_response("**/api/v2/tasks?state=completed&state=failed*"):
         page.goto(service.tell("open", "--no-browser"))
@@ -151,7 +151,7 @@ def test_over_a_slow_network_it_loads_acts_and_is_live(visit, service, fast, slo
     page = visit(opened=False)
     page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", {
         "offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000})
-    # What is asked for now and then anyway is not what makes it live.
+    # Periodic requests must not be the cause of the updates.
     page.add_init_script("window.setInterval = () => 0")
     page.goto(service.tell("open", "--no-browser"))
     expect(state(page, "runs.bin")).to_have_text(re.compile("^Running"))
@@ -202,7 +202,7 @@ def test_both_languages_have_all_texts(visit):
 
 
 def english(page):
-    """Texts that are seen, or read out, though they stand in the English table only."""
+    """Returns visible or announced texts that are only in the English table."""
     return page.evaluate("""async () => {
       const { texts } = await import("/app/texts.js");
       const german = new Set(Object.values(texts.de));

@@ -1,4 +1,4 @@
-"""Thousands of tasks: the page asks for the pieces that are seen, and commands name all at once."""
+"""Thousands of tasks: the page requests only the visible ones, and a command can name all of them."""
 
 import json
 from urllib.parse import parse_qs, urlsplit
@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import expect
 
 MANY = 10_000
-# Where it is only to be more than the page has of them: adding ten thousand takes its time on a busy machine.
+# More tasks than the page holds; adding ten thousand is slow on a busy machine.
 SOME = 2_000
 
 
@@ -15,14 +15,14 @@ def name(number):
 
 
 def add(service, number):
-    """Adds so many tasks; a rule keeps the service from fetching anything."""
+    """Adds many tasks; a rule keeps the service from downloading."""
     service.tell("settings", "--metered", "yes", "--rule", "metered=pause")
     links = "".join(f"http://127.0.0.1:9/{n}\n  out={name(n)}\n" for n in range(number))
     service.tell("add", "-i", "-", "-d", "files", stdin=links)
 
 
 def asked(page, path):
-    """The requests for a path, as they are sent from now on: each one's body, or its query."""
+    """Collects later requests for a path: each one's body, or its query."""
     found = []
 
     def note(request):
@@ -34,7 +34,7 @@ def asked(page, path):
 
 
 def settled(page):
-    """The names of the rows that are seen, by their index, once they have no gap."""
+    """Returns the names of the visible rows by index, once none is missing."""
     return page.wait_for_function("""() => {
       const box = document.querySelector("#list").getBoundingClientRect();
       const top = document.querySelector(".head").getBoundingClientRect().bottom;
@@ -52,7 +52,7 @@ def settled(page):
 def test_the_rows_that_are_seen_are_there_and_no_more(visit, service):
     add(service, MANY)
     page = visit(opened=False)
-    # What is asked for now and then anyway is not what fills a gap.
+    # Periodic requests must not be the cause of the updates.
     page.add_init_script("window.setInterval = () => 0")
     page.goto(service.tell("open", "--no-browser"))
     grid = page.get_by_role("grid")
@@ -60,7 +60,7 @@ def test_the_rows_that_are_seen_are_there_and_no_more(visit, service):
     expect(page.locator("#filter-all .n")).to_have_text("10,000")
     expect(page.locator("#filter-waiting .n")).to_have_text("10,000")
     expect(page.locator("#ruled")).to_contain_text("metered")
-    # A row has the name of its place, which begins at 2, as the head is the first.
+    # The name of a row is that of its position; the first row has index 2, after the head.
     is_right = lambda rows: all(found == name(index - 2) for index, found in rows)
     first = settled(page)
     assert first[0][0] == 2 and is_right(first)

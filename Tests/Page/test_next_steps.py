@@ -1,4 +1,4 @@
-"""What the page says to do about a task that failed, and that it can be done there."""
+"""The page suggests how to fix a failed task, and offers it."""
 
 import base64
 import http.server
@@ -8,14 +8,14 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-# What is for a terminal.
+# Words that apply only to a terminal.
 TERMINAL = re.compile(r"same command|--[a-z]|segget [a-z]+|docs/")
 RIGHT = "Basic " + base64.b64encode(b"me:s3cret:x").decode()
 
 
 @pytest.fixture
 def guarded():
-    """A server that asks for a user at `/guarded`, and answers all else with what its path says."""
+    """A server that requires a user at `/guarded`, and answers other paths with the status that they name."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -34,7 +34,7 @@ def guarded():
         do_HEAD = do_GET
 
         def log_message(self, *_):
-            """Nobody reads it."""
+            """Discards the log."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -44,7 +44,7 @@ def guarded():
 
 
 def opened(page, name):
-    """The view of a task, once it has failed."""
+    """Opens the view of a task, once it has failed."""
     row = page.locator(".rows .row").filter(has_text=name)
     expect(row).to_contain_text("Failed")
     row.dblclick()

@@ -1,4 +1,4 @@
-"""The page below another folder, as a reverse proxy has it."""
+"""The page below another folder, behind a reverse proxy."""
 
 import subprocess
 import time
@@ -25,7 +25,7 @@ http {{
 
 @pytest.fixture
 def proxied(service, folder):
-    """The page's address behind nginx."""
+    """The address of the page behind nginx."""
     port = free_port()
     (folder / "nginx.conf").write_text(CONFIGURATION.format(folder=folder, port=port, service=service.port))
     nginx = subprocess.Popen(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")],

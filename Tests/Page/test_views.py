@@ -1,4 +1,4 @@
-"""Each view in both themes and three widths: axe finds nothing, and pictures are taken where they are wanted."""
+"""Each view in both themes and three widths: axe reports nothing, and screenshots are optional."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -14,7 +14,7 @@ def details(page):
 
 
 def dialog(button):
-    """Opens the dialog of a button."""
+    """Returns a function that opens the dialog of a button."""
     def act(page):
         page.locator(button).click()
         expect(page.get_by_role("dialog")).to_be_visible()
@@ -23,7 +23,7 @@ def dialog(button):
 
 def removal(page):
     row = page.locator("#list").get_by_text("running-0.iso")
-    # On a phone a mere click opens the details.
+    # On a phone a click opens the details.
     row.click(modifiers=["Control"])
     row.press("Shift+Delete")
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -56,7 +56,7 @@ def test_axe_finds_nothing(request, visit, service, slow, theme):
         if results.violations_count:
             found[name, width] = results.generate_report()
         if shots:
-            # Graphs begin when the page is opened.
+            # Graphs start empty when the page is opened.
             page.wait_for_timeout(2000)
             page.screenshot(path=shots / f"{name}-{width}-{theme}.png")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Has headless Chromium download a file, and kills it when enough has arrived.
+"""Downloads a file with headless Chromium, and kills it after a number of bytes.
 
     download_with_chromium.py URL FOLDER BYTES
 
-It is told what to do over a pipe (--remote-debugging-pipe): messages in JSON, each with a zero byte behind it.
-What it leaves in FOLDER/downloads is NAME.crdownload. Exit code 1 when nothing arrives within 100 s.
+Chromium is controlled by JSON messages over a pipe (--remote-debugging-pipe); a zero byte ends each message.
+The partial file remains in FOLDER/downloads as NAME.crdownload. Exit code 1 if no bytes arrive within 100 s.
 """
 
 import json
@@ -17,7 +17,7 @@ import time
 
 
 def is_answered(replies: int, number: int) -> bool:
-    """Reads one message, and says whether it is the reply with this number."""
+    """Reads a message, and returns whether it is the reply with this number."""
     message = b""
     while not message.endswith(b"\0"):
         byte = os.read(replies, 1)
@@ -33,7 +33,7 @@ def main(url: str, folder: pathlib.Path, wanted: int) -> int:
     (its_input, commands), (replies, its_output) = os.pipe(), os.pipe()
 
     def connect() -> None:
-        # Above what it is given, so that neither is overwritten by the other.
+        # These numbers are above both descriptors, so that neither is overwritten.
         os.dup2(its_input, 13)
         os.dup2(its_output, 14)
         os.dup2(13, 3)
@@ -52,7 +52,7 @@ def main(url: str, folder: pathlib.Path, wanted: int) -> int:
                 ("Target.createTarget", {"url": url})]):
             message = {"id": number, "method": method, "params": parameters}
             os.write(commands, json.dumps(message).encode() + b"\0")
-            # What is said before it has answered is lost at times.
+            # Messages that are sent before Chromium has answered may be lost.
             while not is_answered(replies, number):
                 pass
         end = time.monotonic() + 100

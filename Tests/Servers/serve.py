@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Serves a folder with a Python framework as its manual shows it: what has no command of its own.
+"""Serves a folder with a Python framework, as in its manual, for frameworks without a command.
 
     serve.py FRAMEWORK FOLDER PORT
 

@@ -120,7 +120,7 @@ struct EventStreamTests {
             let start = try #require(try await reader.next()?.id)
             await served.door.put(Self.held(1))
             let first = try #require(try await reader.changes())
-            // Nobody is subscribed meanwhile.
+            // There is no subscriber meanwhile.
             reader.connection.finish()
             await served.door.put(Self.held(2))
             let later = try EventReader(path, after: first.id)
