@@ -8,7 +8,7 @@ struct ChildProcessTests {
         try ChildProcess.run("/bin/sh", ["-c", script], timeout: timeout)
     }
 
-    @Test func endAndOutput() throws {
+    @Test func capturesExitAndOutput() throws {
         let outcome = try Self.shell("echo out; echo err >&2; exit 7")
         #expect(outcome.end == .exit(7))
         #expect(outcome.output == "out\n")
@@ -23,7 +23,7 @@ struct ChildProcessTests {
         #expect(outcome.standardError.count == 3_000_100)
     }
 
-    @Test func inheritsNothing() throws {
+    @Test func childInheritsNoDescriptors() throws {
         let sandbox = try Sandbox()
         let file = try #require(fopen(sandbox.path("open"), "w"))
         defer { fclose(file) }
@@ -44,7 +44,7 @@ struct ChildProcessTests {
         #expect(error?.outcome.output == "here\n")
     }
 
-    @Test func linesWhileItRuns() throws {
+    @Test func readsLinesWhileItRuns() throws {
         let child = try ChildProcess("/bin/sh", ["-c", "echo one; printf two; exec sleep 60"])
         #expect(eventually { child.output == "one\ntwo" })
         #expect(child.outputLines == ["one"])
@@ -62,7 +62,7 @@ struct ChildProcessTests {
         #expect(eventually { kill(pid, 0) != 0 })
     }
 
-    @Test func processorTimeAndMemory() throws {
+    @Test func measuresProcessorTimeAndMemory() throws {
         // Touches about 64 MiB, and keeps it for several samples.
         let script =
             "x=$(head -c 33554432 /dev/zero | tr '\\0' a); i=0; "
@@ -79,7 +79,7 @@ struct ChildProcessTests {
         #expect(small.wallSeconds >= 0.2)
     }
 
-    @Test func missingProgram() {
+    @Test func throwsForMissingProgram() {
         #expect(throws: SystemCallError.self) { try ChildProcess.run("/nonexistent") }
     }
 

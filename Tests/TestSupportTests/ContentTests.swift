@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct ContentTests {
-    @Test func isTheSameHoweverItIsCutUp() {
+    @Test func isIndependentOfPieceSize() {
         let content = Content(size: 100_003, seed: 7)
         let whole = content.bytes(0..<100_003)
         #expect(Content(size: 100_003, seed: 7).matches(whole, in: 0..<100_003))
@@ -18,7 +18,7 @@ struct ContentTests {
         #expect(content.matches(pieces, in: 0..<100_003))
     }
 
-    @Test func differsByPlaceAndSeed() {
+    @Test func differsByOffsetAndSeed() {
         let content = Content(size: 1 << 40, seed: 1)
         let blocks: Range<Int64> = 0..<10_000
         let insides = Set(blocks.map { content.bytes(($0 << 14 + 8)..<($0 << 14 + 24)) })
@@ -30,14 +30,14 @@ struct ContentTests {
         #expect(content.bytes((1 << 39)..<(1 << 39 + 64)) != content.bytes(0..<64))
     }
 
-    @Test func endsWithTheFile() {
+    @Test func contentEndsAtFileSize() {
         let content = Content(size: 10, seed: 1)
         #expect(content.bytes(8..<20).count == 2)
         #expect(content.bytes(10..<20).isEmpty)
         #expect(Content(size: 0, seed: 1).sha256Hex.hasPrefix("e3b0c44298fc1c149afbf4c8996fb924"))
     }
 
-    @Test func digestIsThatOfTheFile() throws {
+    @Test func digestMatchesFile() throws {
         let sandbox = try Sandbox()
         let content = Content(size: 1_500_001, seed: 3)
         try content.write(to: sandbox.path("file"))

@@ -41,7 +41,7 @@ struct NginxTests {
         #expect(reply.header("ETag") == nil)
     }
 
-    @Test func stopEndsItAndRemovesItsFolder() throws {
+    @Test func stopEndsProcessAndRemovesFolder() throws {
         let root = try Sandbox()
         let nginx = try Nginx(root: root.path)
         let files = nginx.authority

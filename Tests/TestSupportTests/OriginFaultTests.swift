@@ -15,7 +15,7 @@ struct OriginFaultTests {
     }
 
     @Test(arguments: [(.fin, 18), (.rst, 56)] as [(OriginReply.Cut, Int32)])
-    func cut(how: OriginReply.Cut, exitCode: Int32) throws {
+    func cutsConnection(how: OriginReply.Cut, exitCode: Int32) throws {
         let origin = try Self.origin {
             $0.cutAfter = 600_001
             $0.cut = how
@@ -28,13 +28,13 @@ struct OriginFaultTests {
 
     @Test(
         arguments: [(.closeWithoutReply, 52), (.resetWithoutReply, 56)] as [(OriginReply, Int32)])
-    func noReply(reply: OriginReply, exitCode: Int32) throws {
+    func closesWithoutReply(reply: OriginReply, exitCode: Int32) throws {
         let origin = try FaultOrigin { _ in reply }
         #expect(try Curl.get(origin.url("/a")).exitCode == exitCode)
         #expect(origin.requests.count == 1)
     }
 
-    @Test func chunked() throws {
+    @Test func sendsChunkedBody() throws {
         let origin = try Self.origin { $0.framing = .chunked }
         let url = origin.url("/a")
         let reply = try Curl.get(url, url)
@@ -46,7 +46,7 @@ struct OriginFaultTests {
         #expect(origin.acceptedConnections == 1)
     }
 
-    @Test func chunkedWithoutItsEnd() throws {
+    @Test func cutsChunkedBody() throws {
         let origin = try Self.origin {
             $0.framing = .chunked
             $0.cutAfter = 1_000_000
@@ -56,7 +56,7 @@ struct OriginFaultTests {
         #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
     }
 
-    @Test func delimitedByTheEnd() throws {
+    @Test func closeDelimitsBody() throws {
         let origin = try Self.origin { $0.framing = .close }
         let reply = try Curl.get(origin.url("/a"))
         #expect(reply.exitCode == 0)
@@ -64,7 +64,7 @@ struct OriginFaultTests {
         #expect(Self.content.matches(reply.body, in: 0..<1_000_000))
     }
 
-    @Test func lyingLength() throws {
+    @Test func sendsFalseContentLength() throws {
         let longer = try Self.origin { $0.claimedLength = 1_000_001 }
         #expect(try Curl.get(longer.url("/a")).exitCode == 18)
         let shorter = try Self.origin { $0.claimedLength = 10 }
@@ -73,7 +73,7 @@ struct OriginFaultTests {
     }
 
     @Test(arguments: [1e6, 4e6])
-    func pace(rate: Double) throws {
+    func limitsSpeed(rate: Double) throws {
         let origin = try Self.origin { $0.pace = rate }
         // A busy machine can only make it slower.
         let isInTime = try (1...3).contains { _ in
@@ -104,7 +104,7 @@ struct OriginFaultTests {
         #expect(isSmooth)
     }
 
-    @Test func releasedOnceItIsTrue() throws {
+    @Test func releaseEndsPace() throws {
         let release = Guarded(false)
         let origin = try Self.origin {
             $0.stallAfter = 1000
@@ -144,7 +144,7 @@ struct OriginFaultTests {
         #expect(origin.requests[0].finished != nil)
     }
 
-    @Test func stallForAWhileAndDelay() throws {
+    @Test func stallsAndDelaysForGivenTime() throws {
         let origin = try Self.origin {
             $0.stallAfter = 1000
             $0.stallFor = 0.3
@@ -155,7 +155,7 @@ struct OriginFaultTests {
         #expect((0.6...50).contains(reply.seconds))
     }
 
-    @Test func rawBytes() throws {
+    @Test func sendsRawBytes() throws {
         let origin = try FaultOrigin { _ in .raw("HTTP/1.1 200 Fine\r\nX: y\r\n\r\n\u{0}hello") }
         let reply = try Curl.get(origin.url("/a"))
         #expect(reply.head == "HTTP/1.1 200 Fine\r\nX: y\r\n\r\n")
@@ -164,7 +164,7 @@ struct OriginFaultTests {
         #expect(try Curl.get(garbage.url("/a")).exitCode == 1)
     }
 
-    @Test func oneByteIsDamaged() throws {
+    @Test func corruptsOneByte() throws {
         let origin = try Self.origin { $0.corruptAt = [700_000] }
         var expected = Array(Self.whole[600_000..<800_000])
         expected[100_000] ^= 0xFF
@@ -174,7 +174,7 @@ struct OriginFaultTests {
         #expect(Self.content.matches(other.body, in: 0..<10))
     }
 
-    @Test func headersAsTheyAre() throws {
+    @Test func sendsHeadersUnchanged() throws {
         let origin = try FaultOrigin { _ in
             OriginReply.text(
                 503, "later", headers: [HeaderField("Retry-After", "2"), HeaderField("X", "")]
@@ -193,7 +193,7 @@ struct OriginFaultTests {
         #expect(eventually { origin.openConnections == 0 })
     }
 
-    @Test func refusesForAWhile() throws {
+    @Test func refusesConnectionsTemporarily() throws {
         let origin = try Self.origin { _ in }
         origin.refuseConnections()
         #expect(try Curl.get(origin.url("/a")).exitCode == 7)

@@ -14,7 +14,7 @@ struct OriginFileTests {
         }
     }
 
-    @Test func wholeFile() throws {
+    @Test func servesWholeFile() throws {
         let origin = try Self.origin()
         let reply = try Curl.get(origin.url("/a?b=c"))
         #expect(reply.exitCode == 0)
@@ -33,7 +33,7 @@ struct OriginFileTests {
         #expect(eventually { origin.openConnections == 0 })
     }
 
-    @Test func headHasNoBody() throws {
+    @Test func headReplyHasNoBody() throws {
         let origin = try Self.origin()
         let reply = try Curl.get("--head", origin.url("/a"))
         #expect(reply.exitCode == 0)
@@ -47,7 +47,7 @@ struct OriginFileTests {
             ("0-0", 0..<1), ("1000-99999", 1000..<100_000), ("2999999-", 2_999_999..<3_000_000),
             ("10-9000000", 10..<3_000_000),
         ] as [(String, Range<Int64>)])
-    func ranges(asked: String, served: Range<Int64>) throws {
+    func servesRanges(asked: String, served: Range<Int64>) throws {
         let origin = try Self.origin()
         let reply = try Curl.get("-r", asked, origin.url("/a"))
         #expect(reply.status == 206)
@@ -57,7 +57,7 @@ struct OriginFileTests {
                 == "bytes \(served.lowerBound)-\(served.upperBound - 1)/3000000")
     }
 
-    @Test func rangeBehindTheEnd() throws {
+    @Test func refusesRangeAfterEnd() throws {
         let origin = try Self.origin()
         let reply = try Curl.get("-r", "3000000-", origin.url("/a"))
         #expect(reply.status == 416)
@@ -69,7 +69,7 @@ struct OriginFileTests {
         ("\"v1\"", 206), ("\"v2\"", 200), ("W/\"v1\"", 200), (date, 206),
         ("Tue, 15 Nov 1994 12:45:27 GMT", 200),
     ])
-    func ifRange(value: String, status: Int) throws {
+    func respectsIfRange(value: String, status: Int) throws {
         let origin = try Self.origin()
         let reply = try Curl.get("-r", "5-9", "-H", "If-Range: \(value)", origin.url("/a"))
         #expect(reply.status == status)
@@ -82,7 +82,7 @@ struct OriginFileTests {
         #expect(reply.status == 200)
     }
 
-    @Test func withoutRanges() throws {
+    @Test func ignoresRangesIfDisabled() throws {
         let origin = try FaultOrigin { .file(Self.content, for: $0, ranges: false) }
         let reply = try Curl.get("-r", "5-9", origin.url("/a"))
         #expect(reply.status == 200)
@@ -95,7 +95,7 @@ struct OriginFileTests {
         #expect(try Curl.get("-X", "DELETE", origin.url("/a")).status == 405)
     }
 
-    @Test func connectionIsKept() throws {
+    @Test func keepsConnectionOpen() throws {
         let origin = try Self.origin()
         let url = origin.url("/a")
         let reply = try Curl.get("-r", "0-9", url, url, url)
@@ -109,7 +109,7 @@ struct OriginFileTests {
         #expect(origin.acceptedConnections == 1)
     }
 
-    @Test func datesAreFixed() {
+    @Test func formatsIMFFixdate() {
         #expect(httpDate(unixTime: 784_903_526) == Self.date)
         #expect(httpDate().count == 29)
     }

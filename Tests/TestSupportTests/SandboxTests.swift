@@ -14,7 +14,7 @@ struct SandboxTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
-    func tmpfsFillsUp() throws {
+    func writesFailOnFullTmpfs() throws {
         var disk: Tmpfs? = try Tmpfs(size: 1 << 20)
         let path = try #require(disk?.path)
         let content = Content(size: 2 << 20, seed: 1)
@@ -26,7 +26,7 @@ struct SandboxTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func eventuallySeesAChangeAndGivesUp() {
+    @Test func eventuallyDetectsChangeOrTimesOut() {
         let start = monotonicSeconds()
         #expect(eventually { monotonicSeconds() - start > 0.05 })
         #expect(!eventually(timeout: 0.05) { false })

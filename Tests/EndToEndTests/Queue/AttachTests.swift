@@ -15,7 +15,7 @@ struct AttachTests {
     }
 
     /// `--enqueue` and the path of the queue may be environment variables.
-    @Test func theQueueMayBeNamedByItsVariable() throws {
+    @Test func readsQueueFromEnvironment() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
         for (index, environment) in [[:], ["SEGGET_ENQUEUE": "1"]].enumerated() {
@@ -34,7 +34,7 @@ struct AttachTests {
         _ = try worker.wait()
     }
 
-    @Test func itShowsWhatGetShowsAndLetsGo() throws {
+    @Test func attachShowsProgressAndDetachesOnInterrupt() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/a", "--limit-rate", "100k")
@@ -66,7 +66,7 @@ struct AttachTests {
         _ = try worker.wait()
     }
 
-    @Test func theCodeIsThatOfGet() throws {
+    @Test func attachHasExitCodesOfGet() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
         stage.files.bendGET { request, reply in
@@ -101,7 +101,7 @@ struct AttachTests {
         _ = try worker.wait()
     }
 
-    @Test func itGoesOnWithoutItsWorkerAndWithTheNext() throws {
+    @Test func attachSurvivesRestartOfWorker() throws {
         let stage = try QueueStage()
         let first = try stage.work("--keep-running")
         let id = try stage.add("/a", "--limit-rate", "100k", "-x", "1")
@@ -121,7 +121,7 @@ struct AttachTests {
         _ = try second.wait()
     }
 
-    @Test func getPutsAFileIntoTheQueueAndFollowsIt() throws {
+    @Test func getEnqueueAddsTaskAndFollowsIt() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
         let outcome = try get(stage, stage.origin.url("/a"), "-o", "b").wait(timeout: 120)
@@ -142,7 +142,7 @@ struct AttachTests {
         _ = try worker.wait()
     }
 
-    @Test func severalEndWithTheWorstCode() throws {
+    @Test func exitCodeIsOfWorstTask() throws {
         let stage = try QueueStage(size: 100_000)
         let worker = try stage.work("--keep-running")
         let outcome = try get(

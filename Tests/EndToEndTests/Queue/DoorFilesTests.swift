@@ -28,7 +28,7 @@ struct DoorFilesTests {
         "rpc-max-request-size",
     ]
 
-    @Test func optionsThatNameCommandsAndFilesAreIgnored() throws {
+    @Test func ignoresOptionsThatNameCommandsOrFiles() throws {
         let (mark, script) = (stage.queue.home.path("mark"), stage.queue.home.path("hook"))
         try stage.queue.home.write("hook", "#!/bin/sh\necho \"$0 $*\" >>'\(mark)'\n")
         chmod(script, 0o755)
@@ -143,7 +143,7 @@ struct DoorFilesTests {
     }
 
     @Test(arguments: ["--directory", "--allow-dir"])
-    func neitherHomeNorTheRootIsOpened(option: String) throws {
+    func refusesHomeAndRootAsFolders(option: String) throws {
         let home = try Sandbox("home")
         symlink(home.path, home.path("link"))
         for folder in ["/", home.path, home.path + "/.", home.path("link"), "/usr/.."] {
@@ -156,7 +156,7 @@ struct DoorFilesTests {
         }
     }
 
-    @Test func onlyFilesOfThisQueueAreReplaced() throws {
+    @Test func overwritesOnlyFilesOfQueue() throws {
         try "mine".write(toFile: path("mine"), atomically: true, encoding: .utf8)
         let door = try stage.open()
         func code(_ path: String, _ out: String) throws -> String? {
@@ -190,7 +190,7 @@ struct DoorFilesTests {
         try door.end()
     }
 
-    @Test func secretsAreLeftOut() throws {
+    @Test func repliesContainNoSecrets() throws {
         let door = try stage.open()
         let gid = try door.add(
             url("/a").replacing("://", with: "://me:SECRET@") + "?key=shown",
@@ -234,7 +234,7 @@ struct DoorFilesTests {
 
     /// The API over TCP refuses options and folders that commands of this user may set through the
     /// socket.
-    @Test func theAPIOverTCPNamesNoCommandAndNoFile() throws {
+    @Test func apiOverTCPRefusesCommandsAndFiles() throws {
         let outside = try Sandbox("outside")
         symlink(outside.path, path("link"))
         let mark = stage.queue.home.path("mark")

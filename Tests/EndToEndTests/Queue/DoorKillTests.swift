@@ -46,7 +46,7 @@ struct DoorKillTests {
         return gids
     }
 
-    @Test func clientsConnectAnewAndAreToldTheTruth() throws {
+    @Test func clientsReconnectAndReceiveCorrectReports() throws {
         var door = try stage.open(at: Self.address, 0)
         let names = Guarded<[String: String]>([:])
         let watcher = DoorWatcher(door) { [queue = stage.queue] gid in

@@ -22,7 +22,7 @@ struct DoorKnownTests {
         return try #require(results?.first?.first, "\(reply.body)")
     }
 
-    @Test func aTaskOutsideOfTheOpenFoldersIsNotKnown() throws {
+    @Test func ignoresTaskOutsideAllowedFolders() throws {
         let outside = try Sandbox()
         let hidden = try stage.queue.add("/a.iso", "-d", outside.path, "--paused")
         let door = try stage.open()
@@ -31,7 +31,7 @@ struct DoorKnownTests {
         #expect(added["id"] as? String != hidden)
     }
 
-    @Test func aTaskInAnOpenFolderIsKnown() throws {
+    @Test func findsTaskInAllowedFolder() throws {
         let id = try stage.queue.add(
             "/a.iso", "-d", stage.queue.files.sandbox.path("below"), "--paused")
         let door = try stage.open()

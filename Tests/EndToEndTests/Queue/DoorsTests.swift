@@ -29,7 +29,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    @Test func anAddressThatOthersReachIsNamed() throws {
+    @Test func warnsAboutAddressReachableByOthers() throws {
         let service = try stage.start(["--rpc", "0.0.0.0:0"])
         #expect(eventually { service.errorOutput.contains("runs the queue") })
         let warnings = service.errorOutput.split(separator: "\n").filter {
@@ -43,7 +43,7 @@ struct DoorsTests {
 
     // MARK: Secret
 
-    @Test func theSecretIsItsOwnersAndStays() throws {
+    @Test func secretIsPrivateAndPersistent() throws {
         let door = try stage.open()
         var status = stat()
         #expect(stat(stage.secretFile, &status) == 0)
@@ -65,14 +65,14 @@ struct DoorsTests {
         #expect(refused.errorOutput.contains("other users can read"))
     }
 
-    @Test func theFirstToAskForTheSecretMakesIt() throws {
+    @Test func showSecretCreatesIt() throws {
         let shown = try stage.queue.done("serve", "--show-secret")
         let door = try stage.open()
         #expect(shown == door.secret + "\n")
         try door.end()
     }
 
-    @Test func withoutASecretOnlyJSONRPCOnLoopbackIsOpen() throws {
+    @Test func noSecretOpensOnlyJSONRPCOnLoopback() throws {
         let door = try stage.open("--rpc-no-secret")
         let call = #"{"jsonrpc":"2.0","id":1,"method":"aria2.getVersion"}"#
         #expect(try door.ask("POST /jsonrpc", "", call).body.contains(#""version""#))
@@ -119,7 +119,7 @@ struct DoorsTests {
 
     // MARK: Foreign pages
 
-    @Test func pagesOfOthersAreRefused() throws {
+    @Test func foreignPagesAreRefused() throws {
         let door = try stage.open()
         let call = door.body("aria2.getVersion")
         func statuses(_ fields: String, host: String = "localhost") throws -> [Int] {
@@ -164,7 +164,7 @@ struct DoorsTests {
     }
 
     /// A browser that opens the page under an unknown host name receives a text with the reason.
-    @Test func aPersonUnderAnotherNameReadsAConstantText() throws {
+    @Test func browserUnderUnknownHostReceivesConstantText() throws {
         let door = try stage.open("--web", "0")
         let accept = "Accept: text/html,application/xhtml+xml;q=0.9\r\n"
         var bodies: Set<String> = []
@@ -197,7 +197,7 @@ struct DoorsTests {
     }
 
     @Test(arguments: ["missing", "file", "empty"])
-    func aFolderWithoutAPageIsRefusedAtTheStart(name: String) throws {
+    func folderWithoutPageIsRefused(name: String) throws {
         let path = "\(stage.queue.folder)/\(name)"
         if name == "file" { try Data().write(to: URL(fileURLWithPath: path)) }
         if name == "empty" { mkdir(path, 0o700) }
@@ -207,7 +207,7 @@ struct DoorsTests {
         #expect(!refused.errorOutput.contains("page at"))
     }
 
-    @Test func anAddressInUseIsSaidInWords() throws {
+    @Test func reportsAddressInUseWithoutErrno() throws {
         let door = try stage.open()
         let other = try DoorStage()
         let refused = try other.start(["--rpc", "\(door.port)"]).wait(timeout: 60)
@@ -225,7 +225,7 @@ struct DoorsTests {
     }
 
     /// The log names the file with the secret, which only its owner can read.
-    @Test func theLogHasTheSecretsPathOnly() throws {
+    @Test func logContainsOnlyPathOfSecret() throws {
         let door = try stage.open()
         #expect(eventually { door.service.errorOutput.contains("`\(stage.secretFile)`") })
         #expect(!door.service.errorOutput.contains(try stage.secret()))
@@ -235,7 +235,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    @Test func namesAndOriginsAreOpenedOneByOne() throws {
+    @Test func allowsOnlyGivenHostsAndOrigins() throws {
         let page = "https://ariang.example"
         let door = try stage.open("--allow-host", "Nas.example", "--rpc-allow-origin", page)
         let call = door.body("aria2.getVersion")
@@ -271,7 +271,7 @@ struct DoorsTests {
 
     /// Five failures are answered after up to 16 s; other addresses are answered meanwhile, even
     /// after a failure.
-    @Test func whoeverFailedWaitsAlone() throws {
+    @Test func failedLoginsDelayNoOtherClient() throws {
         let door = try stage.open()
         let wrong = Door.request("POST /jsonrpc", "", door.body("aria2.getVersion", token: "x"))
         let guessers = try (0..<5).map { _ in
@@ -295,7 +295,7 @@ struct DoorsTests {
     /// Failures are delayed in the API and on WebSockets too; a later request from another address
     /// is answered first.
     @Test(arguments: ["api", "socket"])
-    func everyWayInIsDelayed(way: String) throws {
+    func failedLoginsAreDelayedOnAllEndpoints(way: String) throws {
         let door = try stage.open()
         let wrong = Door.request("POST /jsonrpc", "", door.body("aria2.getVersion", token: "x"))
         let before = try (0..<4).map { _ in
@@ -320,7 +320,7 @@ struct DoorsTests {
 
     // MARK: Limits
 
-    @Test func bodiesAreBounded() throws {
+    @Test func bodySizeIsLimited() throws {
         let door = try stage.open()
         let call = door.body("aria2.getVersion")
         let most = call + String(repeating: " ", count: (2 << 20) - call.utf8.count)
@@ -349,7 +349,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    @Test func nestingIsBounded() throws {
+    @Test func nestingIsLimited() throws {
         let door = try stage.open()
         func nested(_ levels: Int) -> String {
             // The token is on the second level.
@@ -368,7 +368,7 @@ struct DoorsTests {
     }
 
     /// WebSockets have no timeout.
-    @Test func connectionsAreBounded() throws {
+    @Test func connectionCountIsLimited() throws {
         let door = try stage.open()
         let sockets = try (0..<256).map { _ in try door.socket() }
         let oneTooMany = try door.connect()
@@ -388,7 +388,7 @@ struct DoorsTests {
 
     // MARK: Notifications
 
-    @Test func aWebSocketIsToldOnlyAfterAToken() throws {
+    @Test func webSocketIsNotifiedOnlyAfterValidToken() throws {
         let door = try stage.open()
         let (known, unknown) = (try door.socket(), try door.socket())
         known.say(door.body("aria2.getVersion"))
@@ -406,7 +406,7 @@ struct DoorsTests {
         try door.end()
     }
 
-    @Test func whoeverHasNoSecretLearnsNothing() throws {
+    @Test func repliesWithoutSecretRevealNothing() throws {
         let door = try stage.open()
         _ = try door.add(
             stage.queue.origin.url("/a"), #"{"gid":"00000000000000aa","pause":"true"}"#)

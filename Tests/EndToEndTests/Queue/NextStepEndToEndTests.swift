@@ -22,7 +22,7 @@ struct NextStepEndToEndTests {
         !["same command", "--netrc", "--bearer-fd", "docs/"].contains { text.contains($0) }
     }
 
-    @Test func theQueueNamesItsOwnCommands() throws {
+    @Test func queueSuggestsQueueCommands() throws {
         let queue = stage.queue
         let id = try queue.add("/a.bin")
         let run = try queue.run("run")
@@ -41,7 +41,7 @@ struct NextStepEndToEndTests {
         #expect(try queue.isRight("a.bin", "/a.bin"))
     }
 
-    @Test func theAPINamesMembersToSend() throws {
+    @Test func apiSuggestsMembersToSend() throws {
         let door = try stage.open()
         let id = try stage.queue.add("/a.bin")
         func task() throws -> [String: Any] {

@@ -60,7 +60,7 @@ struct OptionSurfacesTests {
         }
     }
 
-    @Test func whatIsSetInOnePlaceIsReadInTheOthers() throws {
+    @Test func listAndSetGiveSameOptions() throws {
         let stage = try QueueStage(size: 1000)
         let manager = try Segget.binary().replacing(#/segget$/#, with: "segget-manager")
         let table = try ChildProcess.run(manager, ["options"], in: stage.folder).output
@@ -93,7 +93,7 @@ struct OptionSurfacesTests {
         }
     }
 
-    @Test func anEmptyValueIsTheDefault() throws {
+    @Test func emptyValueResetsToDefault() throws {
         let stage = try QueueStage(size: 1000)
         let id = try stage.add(
             "/a", "--paused", "--stall-timeout", "7", "--proxy", "http://p.example/")

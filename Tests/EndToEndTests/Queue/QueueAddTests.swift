@@ -5,7 +5,7 @@ import Testing
 
 /// Tests how `segget add` reads its options and lists.
 struct QueueAddTests {
-    @Test(.timeLimit(.minutes(5))) func theFilesOfATaskAreFoundFromElsewhere() throws {
+    @Test(.timeLimit(.minutes(5))) func relativeFilesAreFoundFromAnyFolder() throws {
         let stage = try QueueStage(size: 1000)
         stage.files.bend { request, reply in
             let isOurs =
@@ -30,7 +30,7 @@ struct QueueAddTests {
         for id in ids { #expect(try stage.state(id) == "completed") }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aListMakesFoldersWhereItMayOnly() throws {
+    @Test(.timeLimit(.minutes(5))) func listCreatesFoldersOnlyBelowDownloads() throws {
         let stage = try QueueStage(size: 1000)
         let outside = try Sandbox()
         #expect(symlink(outside.path, stage.files.sandbox.path("link")) == 0)
@@ -68,7 +68,7 @@ struct QueueAddTests {
         stage.files.behave()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aPartOfATaskIsNotRecovered() throws {
+    @Test(.timeLimit(.minutes(5))) func recoverSkipsPartsOfTasks() throws {
         let stage = try QueueStage()
         try leavePart(stage, "/1/a.iso", "a.iso")
         let id = try stage.add("/1/a.iso", "--name", "a.iso")
@@ -81,7 +81,7 @@ struct QueueAddTests {
         #expect(try stage.state(id) == "failed")
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsGivenHoldsForWhatIsRecovered() throws {
+    @Test(.timeLimit(.minutes(5))) func optionsApplyToRecoveredTasks() throws {
         let stage = try QueueStage()
         try leavePart(stage, "/1/a.iso", "a.iso")
         for arguments in [
@@ -111,7 +111,7 @@ struct QueueAddTests {
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsNeitherFolderNorQueueIsLeftAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func recoverRefusesOtherFiles() throws {
         let stage = try QueueStage()
         let file = try stage.files.sandbox.write("a.txt", "mine")
         let outcome = try stage.run("add", "--recover", file)
@@ -129,7 +129,7 @@ struct QueueAddTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: ["", ".secrets"])
-    func theHintOfADamagedQueueWorks(suffix: String) throws {
+    func hintForDamagedQueueRecovers(suffix: String) throws {
         let stage = try QueueStage()
         _ = try stage.add("/1/a.iso", "-H", "Authorization: x", "--paused")
         for file in ["-wal", "-shm"] { unlink(stage.queue + suffix + file) }

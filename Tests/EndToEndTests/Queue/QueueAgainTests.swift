@@ -31,7 +31,7 @@ struct QueueAgainTests {
         #expect(try stage.done("retry", id).contains("is completed: unchanged"))
     }
 
-    @Test func aWorkerRetriesAMissingFile() throws {
+    @Test func workerDownloadsMissingFileAgain() throws {
         let id = try lostTask("/1/a.iso", "a.iso")
         let worker = try stage.work("--keep-running")
         try stage.done("retry", id)
@@ -45,7 +45,7 @@ struct QueueAgainTests {
     }
 
     @Test(arguments: ["start", "resume"])
-    func startAndResumeNameRetry(command: String) throws {
+    func startAndResumeSuggestRetry(command: String) throws {
         let id = try lostTask("/1/a.iso", "a.iso")
         let outcome = try stage.done(command, id)
         #expect(outcome.contains("its file is missing"), "\(outcome)")
@@ -54,7 +54,7 @@ struct QueueAgainTests {
     }
 
     /// The user may have moved the files on purpose.
-    @Test func retryOfAllTasksLeavesMissingFilesAlone() throws {
+    @Test func retryAllSkipsMissingFiles() throws {
         let id = try lostTask("/1/a.iso", "a.iso")
         let failed = try stage.add("/none/b.iso")
         #expect(try stage.run("run").end == .exit(69))

@@ -7,7 +7,7 @@ import Testing
 struct QueueBadDayTests {
     private func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
 
-    @Test(.timeLimit(.minutes(5))) func aDamagedFileIsNotOverwritten() throws {
+    @Test(.timeLimit(.minutes(5))) func damagedQueueIsNotOverwritten() throws {
         let stage = try QueueStage()
         _ = try stage.add("/1/a.iso", "--paused")
         let damaged = Data(repeating: 7, count: 100_000)
@@ -21,7 +21,7 @@ struct QueueBadDayTests {
         #expect(bytes(stage.queue) == damaged)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aFileOfALaterVersionIsLeftAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func queueOfLaterVersionStaysUnchanged() throws {
         let stage = try QueueStage()
         _ = try stage.add("/1/a.iso", "--paused")
         let sql = "INSERT INTO grdb_migrations VALUES ('999')"
@@ -42,7 +42,7 @@ struct QueueBadDayTests {
 
     @Test(
         .timeLimit(.minutes(5)), .enabled(if: geteuid() == 0, "mounting needs root"))
-    func aFullDiskLosesNothing() throws {
+    func fullDiskLosesNoTask() throws {
         let stage = try QueueStage(size: 1000)
         let disk = try Tmpfs(size: 1 << 20)
         func run(_ arguments: String...) throws -> ChildProcess.Outcome {
@@ -66,7 +66,7 @@ struct QueueBadDayTests {
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aLongTextToLookForIsRefusedInPlainWords() throws {
+    @Test(.timeLimit(.minutes(5))) func longSearchTextIsRefused() throws {
         let stage = try QueueStage(size: 1000)
         _ = try stage.add("/1/a.iso", "--paused")
         func refusals() throws -> [String] {
@@ -84,7 +84,7 @@ struct QueueBadDayTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aFolderThatCannotBeMadeFailsTheTask() throws {
+    @Test(.timeLimit(.minutes(5))) func failsTaskIfFolderCannotBeCreated() throws {
         let stage = try QueueStage(size: 1000)
         try stage.files.sandbox.write("file", "")
         let id = try stage.add("/1/a.iso", "-d", stage.files.sandbox.path("file/folder"))
@@ -123,7 +123,7 @@ struct QueueBadDayTests {
         #expect(try stage.run("add", "--recover", stage.folder).output.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func secretsThatAreNotStoredAreAskedForAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func unstoredSecretsAreNeededAfterRestart() throws {
         let stage = try QueueStage(size: 1000)
         let header = "X-Key: verysecret"
         let alone = try stage.run(

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the commands of the queue.
 struct QueueCommandTests {
-    @Test(.timeLimit(.minutes(5))) func whatIsAddedIsFetchedByARun() throws {
+    @Test(.timeLimit(.minutes(5))) func runDownloadsAddedURLs() throws {
         let stage = try QueueStage()
         let first = try stage.add("/1/a.iso")
         let second = try stage.add("/2/b.iso", "--name", "c.iso")
@@ -18,7 +18,7 @@ struct QueueCommandTests {
         #expect(try stage.names() == ["a.iso", "c.iso"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func theCodeOfARunIsThatOfTheWorstFailure() throws {
+    @Test(.timeLimit(.minutes(5))) func runExitCodeIsOfWorstFailure() throws {
         let stage = try QueueStage()
         _ = try stage.add("/1/a.iso")
         let missing = try stage.add("/none/b.iso")
@@ -31,7 +31,7 @@ struct QueueCommandTests {
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsHeldIsNotFetchedUntilItIsResumed() throws {
+    @Test(.timeLimit(.minutes(5))) func pausedTaskWaitsForResume() throws {
         let stage = try QueueStage()
         let id = try stage.add("/1/a.iso", "--paused")
         #expect(try stage.run("run").end == .exit(0))
@@ -42,7 +42,7 @@ struct QueueCommandTests {
         #expect(try stage.state(id) == "completed")
     }
 
-    @Test(.timeLimit(.minutes(5))) func commandsReachWhoeverWorksTheQueue() throws {
+    @Test(.timeLimit(.minutes(5))) func commandsReachWorker() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -66,7 +66,7 @@ struct QueueCommandTests {
         #expect(second.output.contains("a.iso") && second.output.contains("completed"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func showTellsOfConnectionsAndServers() throws {
+    @Test(.timeLimit(.minutes(5))) func showListsConnectionsAndServers() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -108,7 +108,7 @@ struct QueueCommandTests {
         #expect(detail["connections"] == nil)
     }
 
-    @Test(.timeLimit(.minutes(5))) func cancelThrowsThePartAwayAndRetryBeginsAnew() throws {
+    @Test(.timeLimit(.minutes(5))) func cancelDeletesPartAndRetryStartsOver() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -125,7 +125,7 @@ struct QueueCommandTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func removeTakesFilesOnlyWhenAsked() throws {
+    @Test(.timeLimit(.minutes(5))) func removeDeletesFilesOnlyWithOption() throws {
         let stage = try QueueStage()
         let (kept, gone) = (try stage.add("/1/a.iso"), try stage.add("/2/b.iso"))
         #expect(try stage.run("run").end == .exit(0))
@@ -135,7 +135,7 @@ struct QueueCommandTests {
         #expect(try stage.tasks().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func removeLeavesWhatIsNotTheTasks() throws {
+    @Test(.timeLimit(.minutes(5))) func removeKeepsReplacedFile() throws {
         let stage = try QueueStage()
         let id = try stage.add("/1/a.iso")
         #expect(try stage.run("run").end == .exit(0))
@@ -146,7 +146,7 @@ struct QueueCommandTests {
         #expect(try stage.names() == ["a.iso"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func aKnownURLIsNotAddedTwice() throws {
+    @Test(.timeLimit(.minutes(5))) func knownURLIsNotAddedTwice() throws {
         let stage = try QueueStage()
         let id = try stage.add("/1/a.iso", "--paused")
         // Adding the URL again resumes the same task.
@@ -183,7 +183,7 @@ struct QueueCommandTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func oneURLTwiceAtATimeIsTwoFiles() throws {
+    @Test(.timeLimit(.minutes(5))) func sameURLTwiceMakesTwoFiles() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.pace = 500_000 }
         let ids = [try stage.add("/1/a.iso"), try stage.add("/1/a.iso", "--again")]
@@ -194,7 +194,7 @@ struct QueueCommandTests {
         #expect(try stage.isRight("a.iso", "/1/a.iso") && stage.isRight("a.1.iso", "/1/a.iso"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func renamingMovesTheFileWhileItIsFetched() throws {
+    @Test(.timeLimit(.minutes(5))) func renameMovesFileDuringDownload() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -215,7 +215,7 @@ struct QueueCommandTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func anExpiredLinkIsReplacedAndTheBytesAreKept() throws {
+    @Test(.timeLimit(.minutes(5))) func setRefusesUnsupportedURL() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -236,7 +236,7 @@ struct QueueCommandTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func noSecretIsShownOrReadable() throws {
+    @Test(.timeLimit(.minutes(5))) func secretsAreNeitherShownNorReadable() throws {
         let stage = try QueueStage()
         let secret = "topsecret"
         let add = try stage.run(
@@ -270,7 +270,7 @@ struct QueueCommandTests {
         #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    @Test(.timeLimit(.minutes(5))) func tasksThatDifferInTheQueryShowATag() throws {
+    @Test(.timeLimit(.minutes(5))) func listShowsTagForDifferentQueries() throws {
         let stage = try QueueStage()
         for query in ["1", "2", "3", "4"] {
             _ = try stage.add("/x/big.iso?\(query)", "--paused")
@@ -283,7 +283,7 @@ struct QueueCommandTests {
         #expect(table.contains("only.iso") && !table.contains("only.iso?"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func endsThatNobodySawAreToldOnce() throws {
+    @Test(.timeLimit(.minutes(5))) func unseenResultsAreReportedOnce() throws {
         let stage = try QueueStage(size: 1000)
         _ = try stage.add("/1/a.iso")
         _ = try stage.add("/none/b.iso")
@@ -300,7 +300,7 @@ struct QueueCommandTests {
         #expect(try stage.tasks("--unseen").isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func theMaskOfTheAddingHolds() throws {
+    @Test(.timeLimit(.minutes(5))) func filesHaveUmaskOfAddCommand() throws {
         let stage = try QueueStage(size: 1000)
         let folder = stage.files.sandbox.path("a/b")
         let add = try ChildProcess.run(
@@ -321,7 +321,7 @@ struct QueueCommandTests {
         #expect(mode(folder) == 0o750 && mode(stage.files.sandbox.path("a")) == 0o750)
     }
 
-    @Test(.timeLimit(.minutes(5))) func orderTagsAndSettings() throws {
+    @Test(.timeLimit(.minutes(5))) func changesOrderTagsAndSettings() throws {
         let stage = try QueueStage()
         let ids = try (1...4).map { try stage.add("/\($0)/\($0).iso", "--tag", $0 > 2 ? "b" : "a") }
         try stage.done("move", ids[3], "--first")
@@ -340,7 +340,7 @@ struct QueueCommandTests {
         #expect(try stage.run("settings", "--max-running", "0").end == .exit(64))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aSecondWorkerIsToldWhoHasTheQueue() throws {
+    @Test(.timeLimit(.minutes(5))) func secondWorkerReportsFirstWorker() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
         let second = try stage.run("run")
@@ -350,7 +350,7 @@ struct QueueCommandTests {
         #expect(try worker.wait().end == .exit(130))
     }
 
-    @Test(.timeLimit(.minutes(5))) func wrongUseIsRefused() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesInvalidArguments() throws {
         let stage = try QueueStage()
         for arguments in [
             ["add"], ["add", "-o", "-", "http://127.0.0.1/a"],

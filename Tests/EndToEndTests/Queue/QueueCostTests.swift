@@ -32,7 +32,7 @@ struct QueueCostTests {
         return calls
     }
 
-    @Test(.timeLimit(.minutes(5))) func opensNoFileOfTheFolderThatIsNotItsOwn() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotOpenOtherFilesOfFolder() throws {
         let few = try calls(tasks: 3, others: 0)
         let many = try calls(tasks: 3, others: 3000)
         for call in ["openat", "newfstatat"] {

@@ -51,7 +51,7 @@ struct QueueHookTests {
         return try #require(object as? [String: Any])
     }
 
-    @Test(.timeLimit(.minutes(5))) func eachEndHasItsCommand() throws {
+    @Test(.timeLimit(.minutes(5))) func hooksRunForCompletedFailedAndIdle() throws {
         let good = try stage.add("/1/a.iso?token=hush", "--tag", "x", "--tag", "y")
         let bad = try stage.add("/none/b.iso")
         let run = try stage.start(["run"] + Self.hooks).wait(timeout: 300)
@@ -87,7 +87,7 @@ struct QueueHookTests {
         #expect(!open.contains("socket:"), "\(open)")
     }
 
-    @Test(.timeLimit(.minutes(5))) func theyHoldNothingUpAndAreWaitedFor() throws {
+    @Test(.timeLimit(.minutes(5))) func hooksRunInBackgroundAndWorkerWaits() throws {
         let (out, go) = (stage.home.path("out"), stage.home.path("go"))
         try stage.tool(
             "slow",
@@ -110,7 +110,7 @@ struct QueueHookTests {
     }
 
     /// The command of a killed worker keeps running, without the queue's lock.
-    @Test(.timeLimit(.minutes(5))) func aKilledWorkersCommandDoesNotHoldTheQueue() throws {
+    @Test(.timeLimit(.minutes(5))) func hookOfKilledWorkerDoesNotLockQueue() throws {
         let (out, go) = (stage.home.path("out/pid"), stage.home.path("go"))
         try stage.tool(
             "slow", "echo $$ >'\(out)'; while [ ! -e '\(go)' ]; do sleep 0.02; done; rm '\(out)'")
@@ -127,7 +127,7 @@ struct QueueHookTests {
         #expect(eventually { !isThere() })
     }
 
-    @Test(.timeLimit(.minutes(5))) func idleIsToldOnceEachTime() throws {
+    @Test(.timeLimit(.minutes(5))) func idleHookRunsOncePerIdlePeriod() throws {
         let worker = try stage.start(["run", "--keep-running"] + Self.hooks)
         _ = try stage.add("/1/a.iso")
         #expect(eventually { order == ["complete", "idle"] }, "\(order)")
@@ -142,7 +142,7 @@ struct QueueHookTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aCommandThatFailsIsTold() throws {
+    @Test(.timeLimit(.minutes(5))) func failedHookIsReported() throws {
         _ = try stage.add("/1/a.iso")
         let run = try stage.run("run", "--on-complete", "false", "--on-idle", "/nonexistent/x")
         #expect(run.end == .exit(0), "\(run.errorOutput)")

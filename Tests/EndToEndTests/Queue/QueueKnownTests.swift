@@ -27,7 +27,7 @@ struct QueueKnownTests {
         outcome.output.trimmingCharacters(in: .newlines)
     }
 
-    @Test func aURLIsKnownFromAnotherFolder() throws {
+    @Test func findsTaskFromOtherFolder() throws {
         let first = id(try add(in: "one", "--paused"))
         let second = try add(in: "two")
         #expect(second.end == .exit(0) && id(second) == first, "\(second.errorOutput)")
@@ -44,7 +44,7 @@ struct QueueKnownTests {
         #expect(try stage.names() == ["one", "two"] && stage.tasks().count == 1)
     }
 
-    @Test func aURLIsKnownAfterItsFileWasMoved() throws {
+    @Test func findsTaskAfterFileWasMoved() throws {
         let first = id(try add(in: "one"))
         #expect(try stage.run("run").end == .exit(0))
         try stage.done("rename", first, "-d", stage.files.sandbox.path("two"))
@@ -53,7 +53,7 @@ struct QueueKnownTests {
     }
 
     /// The user did not type the folder of the configuration.
-    @Test func aConfiguredFolderMakesNoCopy() throws {
+    @Test func configuredFolderMakesNoCopy() throws {
         let first = id(try add(in: "one"))
         let other = stage.files.sandbox.path("two")
         let second = try add(in: "one", environment: ["SEGGET_DIRECTORY": other])
@@ -63,7 +63,7 @@ struct QueueKnownTests {
     @Test(arguments: [
         ["--again"], ["-d", "../two"], ["-o", "../two/b.iso"], ["--name", "b.iso"],
     ])
-    func aTypedPlaceMakesACopyAndSaysSo(options: [String]) throws {
+    func typedPathMakesReportedCopy(options: [String]) throws {
         let first = id(try add(in: "one"))
         let copy = try Segget.run(
             ["add", "--queue", stage.queue, stage.origin.url("/1/a.iso")] + options,
@@ -76,7 +76,7 @@ struct QueueKnownTests {
         #expect(try stage.tasks().count == 2)
     }
 
-    @Test func theTypedFolderOfATaskIsNoCopy() throws {
+    @Test func typedFolderOfTaskMakesNoCopy() throws {
         let first = id(try add(in: "one"))
         let second = try add(in: "two", "-d", "../one")
         #expect(id(second) == first, "\(second.errorOutput)")
@@ -87,7 +87,7 @@ struct QueueKnownTests {
             ("--checksum", "sha-256:" + String(repeating: "0", count: 64)), ("--user", "me:other"),
             ("--header", "X-Key: other"),
         ])
-    func anotherChecksumUserOrHeaderIsRefused(option: String, value: String) throws {
+    func differentChecksumUserOrHeaderIsRefused(option: String, value: String) throws {
         let first = id(
             try add(
                 in: "one", "--paused", "--user", "me:first", "--header", "X-Key: first",
@@ -107,7 +107,7 @@ struct QueueKnownTests {
         #expect(copy.end == .exit(0) && id(copy) != first, "\(copy.errorOutput)")
     }
 
-    @Test func getIntoTheQueueKnowsTheURL() throws {
+    @Test func addAttachFindsTask() throws {
         let first = id(try add(in: "one"))
         let get = try Segget.start(
             ["add", "--attach", "--queue", stage.queue, stage.origin.url("/1/a.iso")],

@@ -27,7 +27,7 @@ struct QueueLeftoverTests {
     }
 
     @Test(arguments: [true, false])
-    func removeNamesThePartThatStays(isPaused: Bool) throws {
+    func removeReportsRemainingPart(isPaused: Bool) throws {
         let (worker, id) = try slowTask()
         if isPaused { try stage.done("pause", id) }
         let removed = try stage.run("remove", id)
@@ -39,7 +39,7 @@ struct QueueLeftoverTests {
         try end(worker)
     }
 
-    @Test func removeNamesThePartWithoutAWorker() throws {
+    @Test func removeReportsPartWithoutWorker() throws {
         let (worker, id) = try slowTask()
         try end(worker)
         let removed = try stage.run("remove", id)
@@ -47,15 +47,15 @@ struct QueueLeftoverTests {
         #expect(try stage.tasks().isEmpty)
     }
 
-    @Test func removeWithFilesNamesNoPart() throws {
+    @Test func removeWithFilesReportsNoPart() throws {
         let (worker, id) = try slowTask()
         let removed = try stage.run("remove", "--files", id)
-        #expect(!removed.errorOutput.contains("stays"), "\(removed.errorOutput)")
+        #expect(!removed.errorOutput.contains("remains"), "\(removed.errorOutput)")
         #expect(try stage.names() == [])
         try end(worker)
     }
 
-    @Test func clearNamesThePartOfAFailedTask() throws {
+    @Test func clearReportsPartOfFailedTask() throws {
         let (worker, id) = try slowTask()
         try stage.done("pause", id)
         stage.files.bend { _, reply in reply = .text(404) }
@@ -68,11 +68,11 @@ struct QueueLeftoverTests {
     }
 
     /// A part that another program wrote at the same path is not reported.
-    @Test func removeDoesNotNameAForeignPart() throws {
+    @Test func removeDoesNotReportForeignPart() throws {
         let id = try stage.add("/1/a.iso", "--name", "a.iso", "--paused")
         try stage.files.sandbox.write("a.iso.part", "somebody else's")
         let removed = try stage.run("remove", id)
-        #expect(!removed.errorOutput.contains("stays"), "\(removed.errorOutput)")
+        #expect(!removed.errorOutput.contains("remains"), "\(removed.errorOutput)")
     }
 
     /// Like aria2, segget keeps the file and its control file, whether the download was active or

@@ -12,7 +12,7 @@ struct QueueListTests {
         return outcome.output.split(separator: "\n").map(String.init)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aWatchFitsTheScreenAndKeepsWhatItHasTold() throws {
+    @Test(.timeLimit(.minutes(5))) func watchFitsScreenAndKeepsSummary() throws {
         let stage = try QueueStage(size: 1000)
         _ = try add(30, stage)
         let screen = try Screen(
@@ -40,7 +40,7 @@ struct QueueListTests {
             }, "\(screen.shown)")
     }
 
-    @Test(.timeLimit(.minutes(10))) func aWatchGoesOnWithoutItsWorkerAndWithTheNext() throws {
+    @Test(.timeLimit(.minutes(10))) func watchSurvivesRestartOfWorker() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
         try stage.done("settings", "--max-running", "1")
@@ -88,7 +88,7 @@ struct QueueListTests {
         _ = try next.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func everyCommandSaysThatNobodyWorksTheQueue() throws {
+    @Test(.timeLimit(.minutes(5))) func everyCommandReportsMissingWorker() throws {
         let stage = try QueueStage(size: 1000)
         let id = try add(1, stage)[0]
         for arguments in [
@@ -106,7 +106,7 @@ struct QueueListTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatRunsCountsAsRunning() throws {
+    @Test(.timeLimit(.minutes(5))) func listCountsRunningTasks() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
         try stage.done("settings", "--max-running", "1")
@@ -122,7 +122,7 @@ struct QueueListTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTagThatNoTaskHasIsNamed() throws {
+    @Test(.timeLimit(.minutes(5))) func unknownTagIsReported() throws {
         let stage = try QueueStage(size: 1000)
         try stage.done("pause", "--all")
         let id = try stage.add("/1/a.iso", "--tag", "good")

@@ -23,7 +23,7 @@ struct QueueNetworkTests {
 
     /// The link is down for 2, 3 and 12 s, the last longer than every timeout, while five tasks
     /// run.
-    @Test func aWireThatIsDownThreeTimes() async throws {
+    @Test func tasksSurviveLinkFailures() async throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 6_000_000, network: network)
         stage.files.bendGET { _, reply in reply.pace = 200_000 }
@@ -50,7 +50,7 @@ struct QueueNetworkTests {
     }
 
     @Test(arguments: ["serve", "run"])
-    func theReturnOfTheNetworkIsSaid(command: String) throws {
+    func returnOfNetworkIsReported(command: String) throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 4_000_000, network: network)
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
@@ -73,7 +73,7 @@ struct QueueNetworkTests {
 
     /// While the network is down, waiting tasks free their slots, and one task probes each host;
     /// all resume afterwards.
-    @Test func oneTaskAsksForTheHost() throws {
+    @Test func oneTaskProbesUnreachableHost() throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 4_000_000, network: network)
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
@@ -96,7 +96,7 @@ struct QueueNetworkTests {
     }
 
     /// A queue that is opened without a network waits, and downloads once there is one.
-    @Test func openedOffline() throws {
+    @Test func queueOpenedOfflineWaitsForNetwork() throws {
         let network = try NetworkPair()
         try network.unplug(.client)
         let stage = try QueueStage(size: 1_000_000, network: network)

@@ -10,7 +10,7 @@ struct QueueRuleCommandTests {
 
     init() throws { stage = try QueueStage(size: 100_000) }
 
-    @Test func aMeteredNetworkPausesUntilItIsNone() throws {
+    @Test func meteredNetworkPausesQueue() throws {
         try stage.tool("busctl", "echo u 1")
         try stage.done("settings", "--rule", "metered=pause", "--rule", "battery=2M")
         let id = try stage.add("/1/a.iso")
@@ -38,7 +38,7 @@ struct QueueRuleCommandTests {
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
     }
 
-    @Test func theyAreShownAndTakenBack() throws {
+    @Test func rulesAreShownAndRemoved() throws {
         let shown = try stage.done(
             "settings", "--rule", "metered=pause", "--rule", "22:00-06:00=pause", "--rule",
             "battery=2M", "--metered", "yes")

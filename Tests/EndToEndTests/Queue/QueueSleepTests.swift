@@ -35,7 +35,7 @@ struct QueueSleepTests {
         return text?.split(separator: "\n").map(String.init) ?? []
     }
 
-    @Test func sleepIsInhibitedWhileSomethingRuns() throws {
+    @Test func sleepIsInhibitedDuringDownloads() throws {
         let worker = try stage.work("--keep-running")
         let held = try stage.add("/0/held.iso", "--paused")
         #expect(log.isEmpty)
@@ -52,7 +52,7 @@ struct QueueSleepTests {
         #expect(try !worker.wait().errorOutput.contains("sleep"))
     }
 
-    @Test func aKilledWorkerLetsTheMachineSleep() throws {
+    @Test func killedWorkerReleasesInhibitor() throws {
         _ = try stage.add("/1/a.iso")
         let worker = try stage.work()
         #expect(eventually { log == [Self.begin] }, "\(log)")
@@ -60,7 +60,7 @@ struct QueueSleepTests {
         #expect(eventually { log == [Self.begin, "end"] }, "\(log)")
     }
 
-    @Test func aRefusalIsToldOnce() throws {
+    @Test func refusedInhibitorIsReportedOnce() throws {
         goesOn.withLock { $0 = true }
         try stage.tool(
             "systemd-inhibit",
@@ -78,7 +78,7 @@ struct QueueSleepTests {
         #expect(said.components(separatedBy: note).count == 2, "\(said)")
     }
 
-    @Test func itIsLeftAloneWhereThatIsWanted() throws {
+    @Test func noInhibitOptionAllowsSleep() throws {
         goesOn.withLock { $0 = true }
         _ = try stage.add("/1/a.iso")
         #expect(try stage.run("run", "--no-inhibit").end == .exit(0))

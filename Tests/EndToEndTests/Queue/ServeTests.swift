@@ -29,7 +29,7 @@ struct ServeTests {
                 .merging(environment) { $1 }, program: program)
     }
 
-    @Test func whoeverManagesItHearsHowItDoes() throws {
+    @Test func serviceManagerIsNotified() throws {
         let service = try serve(environment: ["WATCHDOG_USEC": "200000"])
         #expect(manager.hears("READY=1"))
         #expect(stage.isWorked(by: service.pid))
@@ -47,7 +47,7 @@ struct ServeTests {
     }
 
     /// Runs `serve --ping` like the health check of a container, in the environment of the service.
-    @Test func whetherItAnswersIsTheExitCode() throws {
+    @Test func pingExitCodeReportsService() throws {
         let environment = ["SEGGET_NO_CONFIG": "1", "SEGGET_DENY_PRIVATE": "no"]
         func ping() throws -> ChildProcess.Outcome {
             try Segget.start(
@@ -67,7 +67,7 @@ struct ServeTests {
     }
 
     /// Linux has a separate niceness for each thread.
-    @Test func allOfItGetsTheNicenessThatIsReadAgain() throws {
+    @Test func reloadChangesNicenessOfMainThread() throws {
         let configuration = stage.home.path("configuration")
         try "nice = 3\n".write(toFile: configuration, atomically: true, encoding: .utf8)
         let service = try Segget.start(
@@ -87,7 +87,7 @@ struct ServeTests {
     }
 
     /// A service that receives SIGTERM records all received bytes, and the next one resumes there.
-    @Test func itEndsInOrderAndTheNextOneGoesOn() throws {
+    @Test func nextServiceResumesDownloads() throws {
         let first = try serve()
         #expect(manager.hears("READY=1"))
         let id = try stage.add("/a", "--limit-rate", "500k", "-x", "1")
@@ -108,7 +108,7 @@ struct ServeTests {
 
     /// A new version at another path takes over: subscribers reconnect, and received bytes are
     /// kept.
-    @Test func anUpgradeTakesOver() throws {
+    @Test func upgradedServiceTakesOver() throws {
         let old = try serve()
         #expect(manager.hears("READY=1"))
         let subscriber = QueueSubscriber(stage.queue)
@@ -145,7 +145,7 @@ struct ServeTests {
     }
 
     /// Threads that read files back have the idle I/O class; those that receive and write do not.
-    @Test func whatIsCheckedWaitsForTheDisk() throws {
+    @Test func verificationHasIdleIOPriority() throws {
         // The download never finishes.
         stage.files.bendGET { _, reply in reply.stallAfter = 1000 }
         _ = try stage.add("/a", "--checksum", "sha-256:" + stage.files.sha256("/a"))
@@ -164,7 +164,7 @@ struct ServeTests {
     }
 
     /// Every thread has the niceness of the configuration, which SIGHUP reloads.
-    @Test func itIsAsNiceAsTheSettingsSay() throws {
+    @Test func allThreadsHaveConfiguredNiceness() throws {
         let settings = try stage.home.write("settings", "nice = 3\n")
         let service = try start(
             ["--config", settings], environment: ["SEGGET_NO_CONFIG": "0"])
@@ -181,7 +181,7 @@ struct ServeTests {
         #expect(try service.wait(timeout: 60).end == .exit(0))
     }
 
-    @Test func theLogHasALineAnEventAndNoSecret() throws {
+    @Test func logHasLinePerEventAndNoSecret() throws {
         let service = try serve(environment: ["INVOCATION_ID": "1"])
         #expect(manager.hears("READY=1"))
         let good = try stage.add("/a?token=SECRET", "-u", "me:SECRET", "-H", "X-Key: SECRET")
@@ -198,7 +198,7 @@ struct ServeTests {
         #expect(log.split(separator: "\n").allSatisfy { $0.hasPrefix("20") && $0.utf8.count > 20 })
     }
 
-    @Test func aQueueThatIsWorkedAlreadyIsLeftAlone() throws {
+    @Test func failsIfQueueHasWorker() throws {
         let worker = try stage.work("--keep-running")
         let outcome = try serve().wait(timeout: 60)
         #expect(outcome.end == .exit(69))
@@ -210,7 +210,7 @@ struct ServeTests {
         _ = try worker.wait(timeout: 60)
     }
 
-    @Test func theReasonIsSaidWhereThereIsNoLog() throws {
+    @Test func detachReportsReasonWithoutLogFile() throws {
         let worker = try stage.work("--keep-running")
         let outcome = try serve("--detach").wait(timeout: 60)
         #expect(outcome.end == .exit(69))
@@ -225,7 +225,7 @@ struct ServeTests {
 
     /// Changes to a finished task are not reported as another result.
     @Test(arguments: [true, false])
-    func theLogReportsAnEndOnce(isSameService: Bool) throws {
+    func logReportsEachResultOnce(isSameService: Bool) throws {
         var service = try serve()
         #expect(manager.hears("READY=1"))
         let good = try stage.add("/a")
@@ -252,7 +252,7 @@ struct ServeTests {
         #expect(lines(bad, " error: ") == 1, "\(log)")
     }
 
-    @Test func itGoesOnInTheBackground() throws {
+    @Test func detachRunsInBackground() throws {
         let (log, pidFile) = (stage.home.path("log"), stage.home.path("pid"))
         let outcome = try serve(
             "--detach", "--log-file", log, "--pid-file", pidFile, "--nice", "7"
@@ -273,7 +273,7 @@ struct ServeTests {
         #expect(lines.contains("a: complete") && lines.hasSuffix("the service has stopped\n"))
     }
 
-    @Test func whatKeepsItFromTheBackgroundIsSaid() throws {
+    @Test func failedDetachNamesLogFile() throws {
         let worker = try stage.work("--keep-running")
         let log = stage.home.path("log")
         let outcome = try serve("--detach", "--log-file", log).wait(timeout: 60)
@@ -290,7 +290,7 @@ struct ServeTests {
         .enabled(
             if: access("/usr/bin/systemd-socket-activate", X_OK) == 0,
             "it needs systemd-socket-activate"))
-    func theFirstCommandStartsIt() throws {
+    func firstCommandStartsServiceBySocket() throws {
         let runtime = stage.home.path("runtime")
         mkdir(runtime, 0o700)
         mkdir(runtime + "/segget", 0o700)

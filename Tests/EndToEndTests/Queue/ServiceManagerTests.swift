@@ -19,7 +19,7 @@ struct ServiceManagerTests {
     }
 
     @Test(.enabled(if: hindrance == nil, "\(hindrance ?? "")"))
-    func theUnitsDoWhatTheySay() throws {
+    func unitsRunService() throws {
         let outcome = try Self.run("--segget", Segget.binary())
         #expect(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
     }

@@ -21,7 +21,7 @@ struct RateScheduleTests {
         ("22:00-06:00=1M,else=3M", 6 * 60, 3e6), ("0:00-24:00=7", 1439, 7),
         ("10:00-12:00=1,11:00-13:00=2", 11 * 60, 1), ("10:00-12:00=1,11:00-13:00=2", 12 * 60, 2),
     ])
-    func rates(text: String, minute: Int, rate: Double?) throws {
+    func findsRateOfTimeOfDay(text: String, minute: Int, rate: Double?) throws {
         let schedule = try #require(Self.read(text))
         #expect(schedule.rate(atMinute: minute, own: 500) == rate)
     }
@@ -31,9 +31,9 @@ struct RateScheduleTests {
         "08:60-09:00=1", "08:00-08:00=1", "08:00-09:00=1,", "else=1,else=2", "08:00-09:00=-1",
         "+8:00-09:00=1",
     ])
-    func whatIsNone(text: String) { #expect(Self.read(text) == nil) }
+    func refusesInvalidSchedules(text: String) { #expect(Self.read(text) == nil) }
 
-    @Test func settingsThatCannotBeUsedAreRefused() throws {
+    @Test func refusesInvalidSettings() throws {
         var settings = QueueSettings()
         #expect(try settings.checked() == settings)
         for change: (inout QueueSettings) -> Void in [

@@ -19,7 +19,7 @@ struct SpeedHistoryTests {
                 == SpeedReport(start: 1000, bytesPerSecond: [0, 11, 0, 0, 0, 7]))
     }
 
-    @Test func tenMinutesAreRemembered() {
+    @Test func keepsTenMinutes() {
         var history = SpeedHistory(at: 0)
         for second in 0..<2000 { history.note(Double(second), at: Double(second) + 0.5) }
         let report = history.speeds(at: 2000)
@@ -27,7 +27,7 @@ struct SpeedHistoryTests {
         #expect(report.bytesPerSecond == (1400..<2000).map(Int64.init))
     }
 
-    @Test func aClockThatIsSetBackLeavesNothingFalse() {
+    @Test func clockSetBackDiscardsLaterValues() {
         var history = SpeedHistory(at: 1000)
         for second in 1000..<1010 { history.note(5, at: Double(second)) }
         history.note(9, at: 1003)

@@ -4,7 +4,7 @@ import Testing
 @testable import SeggetQueue
 
 struct EntryTableTests {
-    @Test(arguments: 1...20) func answersAsALookAtAllTasksWould(seed: UInt64) {
+    @Test(arguments: 1...20) func indexesMatchFullScan(seed: UInt64) {
         var random = SplitMix(seed)
         var table = EntryTable()
         var expected: [QueueTask.ID: QueueMachine.Entry] = [:]
@@ -30,7 +30,7 @@ struct EntryTableTests {
         }
     }
 
-    @Test func changeOfOneTaskNotesOneTask() {
+    @Test func recordsOnlyChangedTasks() {
         var table = UndoableTable<Int, Int>()
         for number in 0..<10_000 { table[number] = number }
         table.begin()

@@ -85,7 +85,7 @@ import Testing
         + files.map { (.assembly($0.0), $0.1) }
 
     @Test(arguments: reasons)
-    func eachFailureMeansThis(reason: DownloadError.Reason, rule: FailureRule) {
+    func classifiesFailures(reason: DownloadError.Reason, rule: FailureRule) {
         #expect(FailureRule(reason) == rule)
         #expect(FailureRule(error(reason)) == rule)
     }
@@ -93,7 +93,7 @@ import Testing
     /// Tests that the table has all cases.
     ///
     /// The compiler refuses these switches if a case is added.
-    @Test func theTableHasEveryCase() {
+    @Test func tableHasAllCases() {
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
         #expect(reasons.count == 25)
         #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 8)
@@ -136,7 +136,7 @@ import Testing
         DownloadError(reason: reason, url: "u", path: nil, bytesKept: 0)
     }
 
-    @Test func aMirrorMayDoBetterLater() {
+    @Test func failureOfAnyMirrorCanBeTemporary() {
         func failed(_ reason: DownloadError.Reason) -> FailedMirror {
             FailedMirror(url: "u", fault: .failed(reason))
         }
@@ -157,7 +157,7 @@ import Testing
 
     // MARK: Decisions
 
-    @Test func isTriedAgainByThePolicyAndThenFails() {
+    @Test func retriesAfterDelaysThenFails() {
         let delays: [Double] = [60, 300, 900]
         func next(_ failure: FailureRule, _ attempts: Int) -> FailureRule.Decision {
             FailureRule.next(after: failure, attempts: attempts, delays: delays)

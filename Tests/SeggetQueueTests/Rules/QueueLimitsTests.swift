@@ -27,7 +27,7 @@ struct QueueLimitsTests {
 
     /// Tests each condition as true, false and unknown, with each effect.
     @Test(arguments: cells)
-    func whatTheMachineSays(
+    func appliesRulesToMachineFacts(
         condition: String, metered: QueueSettings.Metered, fact: Bool?, holds: Bool
     ) throws {
         let isMetered = condition == "metered"
@@ -52,7 +52,7 @@ struct QueueLimitsTests {
         ("22:00-06:00=pause", 6 * 60, QueueLimits()), ("22:00-06:00=pause", noon, QueueLimits()),
         ("8:00-18:00=7", noon, QueueLimits(rate: 7)), ("8:00-18:00=7", night, QueueLimits()),
     ])
-    func timesOfDay(rule: String, minute: Int, limits: QueueLimits) throws {
+    func appliesRulesToTimesOfDay(rule: String, minute: Int, limits: QueueLimits) throws {
         #expect(try Self.settings(rule).limits(atMinute: minute, MachineFacts()) == limits)
         // Rules about the time need no facts of the machine.
         #expect(try Self.settings(rule).limits(atMinute: minute, nil) == limits)
@@ -72,7 +72,7 @@ struct QueueLimitsTests {
         ),
         ("", 6, QueueLimits(rate: 6)), ("", nil, QueueLimits()),
     ])
-    func theStrictestCounts(rules: String, rate: Double?, limits: QueueLimits) throws {
+    func strictestLimitsApply(rules: String, rate: Double?, limits: QueueLimits) throws {
         var settings = try Self.settings(rules)
         settings.rateLimit = rate
         let facts = MachineFacts(isMetered: true, isOnBattery: true)
@@ -88,7 +88,7 @@ struct QueueLimitsTests {
         ("metered=pause", QueueSettings.Metered.auto, true), ("metered=5", .auto, true),
         ("battery=5", .no, true), ("metered=5", .no, false), ("", .auto, false),
     ])
-    func beforeTheMachineHasAnswered(
+    func pausesUntilMachineFactsAreKnown(
         rules: String, metered: QueueSettings.Metered, isPaused: Bool
     ) throws {
         var settings = try Self.settings(rules)
@@ -102,9 +102,9 @@ struct QueueLimitsTests {
         "wifi=pause", "22:00=pause", "22:00-22:00=pause", "22:00-25:00=pause", "metered=Pause",
         "metered=pause=5",
     ])
-    func whatIsNoRule(text: String) { #expect(QueueRule(text) { Double($0) } == nil) }
+    func refusesInvalidRules(text: String) { #expect(QueueRule(text) { Double($0) } == nil) }
 
-    @Test func rulesInJSON() throws {
+    @Test func codesRulesAsJSON() throws {
         let rules = try Self.settings("metered=pause battery=5 22:00-06:00=pause").rules
         let json = try JSONEncoder().encode(rules)
         #expect(try JSONDecoder().decode([QueueRule].self, from: json) == rules)
@@ -120,7 +120,7 @@ struct QueueLimitsTests {
         #"{"while":"metered","pause":true,"rate":5}"#, #"{"while":"wifi","pause":true}"#,
         #"{"while":"metered","pause":true,"else":1}"#,
     ])
-    func whatIsNoRuleInJSON(text: String) {
+    func refusesInvalidRulesInJSON(text: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(QueueRule.self, from: Data(text.utf8))
         }

@@ -6,7 +6,7 @@ import Testing
 struct QueueMachineRuleTests {
     // MARK: Slots
 
-    @Test func runsAsManyAsItMayInTheirOrder() {
+    @Test func fillsSlotsInQueueOrder() {
         var desk = MachineDesk(3)
         desk.add(1...5)
         #expect(desk.running == [1, 2, 3])
@@ -14,7 +14,7 @@ struct QueueMachineRuleTests {
 
     /// A command without a worker keeps the record of tasks that ran when the last worker was
     /// killed.
-    @Test func whatRanIsRecordedAsWaitingWhenThereIsAWorkerAgain() {
+    @Test func recordsInterruptedTasksAsWaitingOnlyInWorker() {
         var desk = MachineDesk(0)
         var status = TaskStatus()
         status.state = .running
@@ -28,14 +28,14 @@ struct QueueMachineRuleTests {
         #expect(desk.records[3]?.status.state == .waiting)
     }
 
-    @Test func raisingTheLimitStartsMoreAtOnce() {
+    @Test func raisingLimitStartsMoreTasks() {
         var desk = MachineDesk(1)
         desk.add(1...4)
         desk.limit(3)
         #expect(desk.actions == ["begin 2", "begin 3"])
     }
 
-    @Test func loweringTheLimitDemotesTheNewest() {
+    @Test func loweringLimitStopsNewestTasks() {
         var desk = MachineDesk(3)
         for number in [3, 1, 2] { desk.add(number...number) }
         desk.limit(1)
@@ -50,7 +50,7 @@ struct QueueMachineRuleTests {
 
     @Test(arguments: [
         MachineStimulus.completed, .fails, .retries, .pause, .cancel, .remove, .lost,
-    ]) func whateverLeavesItsSlotMakesTheNextStartAtOnce(stimulus: MachineStimulus) {
+    ]) func freedSlotStartsNextTask(stimulus: MachineStimulus) {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.add(2...2, host: "b")
@@ -59,7 +59,7 @@ struct QueueMachineRuleTests {
         #expect(desk.running == [2])
     }
 
-    @Test func verifyingKeepsItsSlot() {
+    @Test func verifyingTaskKeepsSlot() {
         var desk = MachineDesk(1)
         desk.add(1...2)
         desk.verify(1)
@@ -67,7 +67,7 @@ struct QueueMachineRuleTests {
         #expect(desk.running == [1])
     }
 
-    @Test func whatVerifiesIsNotDemotedButWhatHasToRunAgainIs() {
+    @Test func loweringLimitKeepsVerifyingTasks() {
         var desk = MachineDesk(2)
         desk.add(1...2)
         desk.verify(2)
@@ -84,7 +84,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Manual start
 
-    @Test func startingByHandPreemptsTheOneThatHasRunLongest() {
+    @Test func startPreemptsLongestRunningTask() {
         var desk = MachineDesk(2)
         desk.add(1...4)
         desk.start(4)
@@ -94,7 +94,7 @@ struct QueueMachineRuleTests {
         #expect(desk.state(1) == .waiting)
     }
 
-    @Test func thePreemptedOneGoesToTheHeadAndComesNext() {
+    @Test func preemptedTaskRunsNext() {
         var desk = MachineDesk(2)
         desk.add(1...4)
         desk.end(1)
@@ -112,7 +112,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 3"])
     }
 
-    @Test func whatWasStartedByHandIsNotSpecial() {
+    @Test func startedTaskCanBePreempted() {
         var desk = MachineDesk(1)
         desk.add(1...3)
         desk.start(3)
@@ -124,7 +124,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 3"])
     }
 
-    @Test func thoseThatAreStartedTogetherDoNotPreemptOneAnother() {
+    @Test func tasksStartedTogetherDoNotPreemptEachOther() {
         var desk = MachineDesk(1)
         desk.add(1...4)
         desk.start(3, 4)
@@ -135,7 +135,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 4"])
     }
 
-    @Test func startingByHandPreemptsNothingThatVerifies() {
+    @Test func startDoesNotPreemptVerifyingTask() {
         var desk = MachineDesk(1)
         desk.add(1...3)
         desk.verify(1)
@@ -147,7 +147,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Paused
 
-    @Test func whatTheUserPausedStaysPaused() {
+    @Test func pausedTaskStaysPaused() {
         var desk = MachineDesk(2)
         desk.add(1...2)
         desk.pause(1)
@@ -163,7 +163,7 @@ struct QueueMachineRuleTests {
         #expect(next.actions == ["begin 1"])
     }
 
-    @Test func resumingWhileItStopsBeginsAgainWhenItHasStopped() {
+    @Test func stoppingTaskResumesAfterStop() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.pause(1)
@@ -174,7 +174,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 1"])
     }
 
-    @Test func whatCompletesWhileItIsPausedIsCompleteAndNotHeld() {
+    @Test func pausedTaskThatCompletesIsCompleted() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.pause(1)
@@ -185,7 +185,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Network
 
-    @Test func waitingForTheNetworkLendsTheSlotToHostsThatCanBeReached() {
+    @Test func networkWaitLendsSlotToReachableHosts() {
         var desk = MachineDesk(1)
         desk.add(1...2)
         desk.add(3...3, host: "lan")
@@ -194,7 +194,7 @@ struct QueueMachineRuleTests {
         #expect(desk.state(2) == .waiting)
     }
 
-    @Test func waitingForTheNetworkHasTheFirstClaimOnASlot() {
+    @Test func taskBackFromNetworkWaitRunsFirst() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.add(2...3, host: "lan")
@@ -207,7 +207,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 1"])
     }
 
-    @Test func oneAsksForEachHost() {
+    @Test func oneTaskProbesEachHost() {
         var desk = MachineDesk(4)
         desk.add(1...2)
         desk.add(3...4, host: "b")
@@ -231,7 +231,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 4"])
     }
 
-    @Test func noMoreAskThanThereMayBe() {
+    @Test func limitsNumberOfProbingTasks() {
         let most = QueueMachine.mostCanaries
         var desk = MachineDesk(most + 2)
         for number in 1...most + 2 { desk.add(number...number, host: "\(number)") }
@@ -247,7 +247,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin \(most + 1)"])
     }
 
-    @Test func whatAsksHasItsSlotWhenAnotherOneHearsFromItsHost() {
+    @Test func probingTaskGetsSlotIfHostAnswersOther() {
         var desk = MachineDesk(2)
         desk.add(1...2)
         desk.lose(1)
@@ -260,7 +260,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions.isEmpty)
     }
 
-    @Test func whatAskedAndIsCompleteTellsTheOthers() {
+    @Test func completedProbeMakesHostReachable() {
         var desk = MachineDesk(2)
         desk.add(1...2)
         desk.add(3...4, host: "lan")
@@ -275,7 +275,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Retries
 
-    @Test func retriesFreeTheSlotAndComeBackInTime() {
+    @Test func retryingTaskFreesSlotUntilDue() {
         var desk = MachineDesk(1)
         desk.add(1...2)
         desk.end(1, .failed(.retry(after: 300), .some))
@@ -293,7 +293,7 @@ struct QueueMachineRuleTests {
         #expect(desk.entry(1)?.status.problem == nil)
     }
 
-    @Test func noSpaceWaitsWithoutCounting() {
+    @Test func waitingForSpaceCountsNoAttempt() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         for _ in 1...10 {
@@ -304,7 +304,7 @@ struct QueueMachineRuleTests {
         }
     }
 
-    @Test func whatFailsForGoodIsRecordedWithItsReason() {
+    @Test func finalFailureIsRecordedWithReason() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.end(1, .failed(.fail, .some))
@@ -314,7 +314,7 @@ struct QueueMachineRuleTests {
         #expect(desk.entry(1) == nil)
     }
 
-    @Test(arguments: [-1_000_000.0, 1_000_000]) func aClockThatJumpsChangesNoWaiting(by: Double) {
+    @Test(arguments: [-1_000_000.0, 1_000_000]) func clockJumpDoesNotChangeRetryDelay(by: Double) {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.end(1, .failed(.retry(after: 300), .some))
@@ -325,7 +325,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 1"])
     }
 
-    @Test func aClockThatWasSetBackKeepsNothingWaitingForEver() {
+    @Test func clockSetBackDoesNotDelayRetryIndefinitely() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.end(1, .failed(.retry(after: 300), .some))
@@ -338,7 +338,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Results
 
-    @Test func whatIsCancelledAndRetriedWaitsForItsPartToGo() {
+    @Test func retryAfterCancelWaitsForDeletedPart() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.cancel(1)
@@ -352,7 +352,7 @@ struct QueueMachineRuleTests {
         #expect(desk.actions == ["begin 1"])
     }
 
-    @Test func whatIsRetriedAfterItsEndComesLast() {
+    @Test func retriedTaskIsLast() {
         var desk = MachineDesk(1)
         desk.add(1...4)
         desk.cancel(2)
@@ -360,7 +360,7 @@ struct QueueMachineRuleTests {
         #expect(desk.order == [1, 3, 4, 2])
     }
 
-    @Test(arguments: [true, false]) func removedWhileItFinishesItGoesWithItsFiles(files: Bool) {
+    @Test(arguments: [true, false]) func removedTaskThatCompletesIsStillRemoved(files: Bool) {
         var desk = MachineDesk(1)
         desk.add(1...2)
         desk.verify(1)
@@ -374,7 +374,7 @@ struct QueueMachineRuleTests {
         #expect(desk.records[1] == nil)
     }
 
-    @Test func whatCannotBeRemovedIsNotFetchedAgain() {
+    @Test func taskThatCannotBeRemovedIsPaused() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.remove(1)
@@ -384,7 +384,7 @@ struct QueueMachineRuleTests {
         #expect(desk.wanted(1) == .paused)
     }
 
-    @Test func cancelledWhileItFinishesItIsCompleteAndKeepsItsFile() {
+    @Test func cancelledTaskThatCompletesIsCompleted() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.cancel(1)
@@ -395,7 +395,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Restarted in the same slot
 
-    @Test func renamedWhileItRunsItKeepsItsSlot() {
+    @Test func renamedRunningTaskKeepsSlot() {
         var desk = MachineDesk(1)
         desk.add(1...2)
         desk.moveFiles(1)
@@ -408,7 +408,7 @@ struct QueueMachineRuleTests {
         #expect(desk.running == [1])
     }
 
-    @Test func aNewLinkCountsAndNotTheFailureOfTheOldOne() {
+    @Test func newURLDiscardsFailureOfOldOne() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.restart(1)
@@ -417,7 +417,7 @@ struct QueueMachineRuleTests {
         #expect(desk.entry(1)?.status.problem == nil)
     }
 
-    @Test func pausedWhileItIsRenamedItStaysHeld() {
+    @Test func taskPausedDuringRenameStaysPaused() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.moveFiles(1)
@@ -430,7 +430,7 @@ struct QueueMachineRuleTests {
 
     // MARK: Order and restart
 
-    @Test func movesToWhereItIsTold() {
+    @Test func movesTasksToPositions() {
         var desk = MachineDesk(1)
         desk.add(1...5)
         desk.move(4, to: .first)
@@ -447,7 +447,7 @@ struct QueueMachineRuleTests {
         #expect(desk.order == [7, 4, 3, 6, 5, 1, 2])
     }
 
-    @Test func movingWhatHasEndedMovesNothing() {
+    @Test func movingEndedTaskChangesNothing() {
         var desk = MachineDesk(1)
         desk.add(1...3)
         desk.end(1)
@@ -455,7 +455,7 @@ struct QueueMachineRuleTests {
         #expect(desk.order == [2, 3])
     }
 
-    @Test func getsNewPlacesWhenThereIsNoRoomBetweenTwo() {
+    @Test func renumbersPositionsWithoutGap() {
         var desk = MachineDesk(1)
         desk.add(1...4)
         var expected = [1, 2, 3, 4]
@@ -472,7 +472,7 @@ struct QueueMachineRuleTests {
         }
     }
 
-    @Test func whatRanRunsAgainFirst() {
+    @Test func restartRunsInterruptedTasksFirst() {
         var desk = MachineDesk(2)
         desk.add(1...3)
         desk.add(4...4, host: "b")
@@ -488,7 +488,7 @@ struct QueueMachineRuleTests {
         #expect(next.mistakes.isEmpty)
     }
 
-    @Test func choresGoOnAfterARestart() {
+    @Test func choresResumeAfterRestart() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.cancel(1)
@@ -499,7 +499,7 @@ struct QueueMachineRuleTests {
         #expect(next.state(1) == .cancelled)
     }
 
-    @Test func whereNobodyWorksTheQueueNothingIsBegun() {
+    @Test func startsNoTaskWithoutWorker() {
         var desk = MachineDesk(0)
         desk.add(1...3)
         desk.start(3)

@@ -7,7 +7,7 @@ import Testing
 /// The table is in `QueueMachineTable.swift`. A situation consists of the user's wish, the state,
 /// the download, and the chore.
 struct QueueMachineTableTests {
-    @Test(arguments: MachineSituation.all) func becomesWhatTheTableSays(
+    @Test(arguments: MachineSituation.all) func outcomesMatchTable(
         situation: MachineSituation
     ) throws {
         let row = try #require(Self.table[situation.name], "the table has no \(situation.name)")
@@ -25,7 +25,7 @@ struct QueueMachineTableTests {
         }
     }
 
-    @Test func hasEverySituationThatThereCanBe() {
+    @Test func tableHasAllPossibleSituations() {
         var situations: [String] = []
         for wanted in ["run", "paused"] {
             for state in TaskStatus.State.words {
@@ -41,7 +41,7 @@ struct QueueMachineTableTests {
         #expect(situations.sorted() == Self.table.keys.sorted())
     }
 
-    @Test(arguments: MachineSituation.all) func isWhatItsNameSays(situation: MachineSituation) {
+    @Test(arguments: MachineSituation.all) func situationMatchesName(situation: MachineSituation) {
         let desk = situation.desk()
         #expect(MachineSituation.words(desk).hasPrefix(situation.name))
         #expect(desk.mistakes.isEmpty)

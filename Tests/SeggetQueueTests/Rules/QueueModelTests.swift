@@ -442,7 +442,7 @@ private struct Pair {
 }
 
 struct QueueModelTests {
-    @Test(arguments: [UInt64](0..<8)) func doesWhatTheModelDoes(part: UInt64) {
+    @Test(arguments: [UInt64](0..<8)) func matchesModel(part: UInt64) {
         for seed in part * 100..<(part + 1) * 100 {
             var pair = Pair(seed: seed)
             for step in 0..<120 {

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests rules of the settings that pause the whole queue.
 struct QueuePauseTests {
-    @Test func whatRanGoesOnBeforeAllOthersAfterAPause() {
+    @Test func interruptedTasksRunFirstAfterPause() {
         var desk = MachineDesk(2)
         desk.add(1...4)
         desk.start(4)
@@ -19,7 +19,7 @@ struct QueuePauseTests {
         #expect(desk.actions == ["begin 2", "begin 4"])
     }
 
-    @Test func whatIsStartedDuringAPauseComesFirst() {
+    @Test func taskStartedDuringPauseRunsFirst() {
         var desk = MachineDesk(1)
         desk.pauseAll(true)
         desk.add(1...3)
@@ -29,7 +29,7 @@ struct QueuePauseTests {
         #expect(desk.actions == ["begin 3"])
     }
 
-    @Test func whatVerifiesIsLeftAndWhatHasToRunAgainIsNot() {
+    @Test func pauseKeepsVerifyingTasks() {
         var desk = MachineDesk(2)
         desk.add(1...2)
         desk.verify(1)
@@ -39,7 +39,7 @@ struct QueuePauseTests {
         #expect(desk.actions == ["stop 1"])
     }
 
-    @Test func nobodyAsksForANetworkDuringAPause() {
+    @Test func noTaskProbesHostDuringPause() {
         var desk = MachineDesk(1)
         desk.add(1...1)
         desk.lose(1)

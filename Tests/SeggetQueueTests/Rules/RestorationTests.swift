@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: blocks)
-    func everyCellIsDoneAsTheTableSays(block: Block) throws {
+    func actionsMatchTable(block: Block) throws {
         let names = Self.columns.split(separator: " ").map(String.init)
         var cells = 0
         for line in block.table.split(separator: "\n") {
@@ -229,7 +229,7 @@ import Testing
         #expect(cells == 5 * 6 * Self.parts.count * block.states.count * 2)
     }
 
-    @Test func everyStateIsInTheTableWithEveryChore() {
+    @Test func tableHasAllStatesAndChores() {
         func states(_ isMarked: Bool, _ chore: QueueTask.Chore?) -> Set<String> {
             Set(
                 Self.blocks.filter { $0.isMarked == isMarked && $0.chore == chore }
@@ -243,7 +243,7 @@ import Testing
         #expect(states(true, .move(from: Self.old)) == all)
     }
 
-    @Test func aSizeThatIsNotKnownIsNoObstacle() throws {
+    @Test func completesTaskOfUnknownSize() throws {
         var task = try Self.task(Self.blocks[2], .running)
         task.size = nil
         let place = Assembly.Standing(
@@ -253,7 +253,7 @@ import Testing
             Restoration(task, at: place) == .complete(Self.status(inode: 1, size: 12345)))
     }
 
-    @Test func aFinishedFileIsToldFromOthers() throws {
+    @Test func recognizesFinishedFile() throws {
         let sandbox = try Sandbox("finished")
         let path = try sandbox.write("f", "content")
         var task = QueueTask(

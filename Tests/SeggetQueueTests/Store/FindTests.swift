@@ -11,7 +11,7 @@ import Testing
     init() throws { queue = try StoredQueue() }
 
     /// SQL finds the same tasks as a full scan in Swift.
-    @Test func filtersFindWhatTheySay() throws {
+    @Test func filtersMatchFullScan() throws {
         try forEachSeed(6) { seed, random in
             var made = MadeUpTasks(random)
             let queue = try StoredQueue()
@@ -37,7 +37,7 @@ import Testing
 
     /// The position in a report is the same whether it is counted in SQL or looked up among all
     /// tasks.
-    @Test func reportsAgreeAboutPlaces() throws {
+    @Test func reportsHaveSamePositions() throws {
         try forEachSeed(4) { seed, random in
             var made = MadeUpTasks(random)
             let queue = try StoredQueue()
@@ -151,7 +151,7 @@ import Testing
         }.mapValues(\.count)
     }
 
-    @Test func idsAreFoundByWhatTheyBeginWith() throws {
+    @Test func idsAreFoundByPrefix() throws {
         let store = try queue.open()
         let texts = [
             "00000000000000ff", "0fffffffffffffff", "1000000000000000", "ffffffffffffffff",
@@ -174,7 +174,7 @@ import Testing
     /// Lists of up to 1000 values become one SQL expression each.
     ///
     /// Longer ones are refused as invalid, not reported as damage.
-    @Test func manyWordsAreNoDamage() throws {
+    @Test func longFiltersAreRefusedAsInvalid() throws {
         let store = try queue.open()
         try store.insert([.plain(at: 0, name: "one"), .plain(at: 1, .failed)])
         let ids = try store.find().map(\.id.description)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func aURLIsKnownForItsFolder() throws {
+    @Test func findsTasksByURLAndFolder() throws {
         let store = try queue.open()
         let tasks = [
             QueueTask.plain("https://u:p@h/f?q", at: 0, in: "/a", folder: "b"),
@@ -225,7 +225,7 @@ import Testing
         #expect(try known("https://h/f?other", "/a", "b") == [5])
     }
 
-    @Test func aPlaceHasOneOwner() throws {
+    @Test func findsOwnerOfPath() throws {
         let store = try queue.open()
         func task(_ state: TaskStatus.State, _ root: String, _ folder: String) throws
             -> QueueTask.ID
@@ -250,7 +250,7 @@ import Testing
         #expect(try store.owner(of: QueueTask.Place(root: "/a", folder: "b")) == nil)
     }
 
-    @Test func statusesAreOfTasksThatSomethingHappensTo() throws {
+    @Test func statusesListTasksThatHaveNotEnded() throws {
         var made = MadeUpTasks(seed: 5)
         let tasks = made.tasks(200)
         let store = try queue.open()
@@ -264,7 +264,7 @@ import Testing
         #expect(expected.count < 200)
     }
 
-    @Test func sumsFollowTheRecords() throws {
+    @Test func sumsMatchRecords() throws {
         let store = try queue.open()
         #expect(try store.sums() == .init(bytesDone: 0, size: 0, counts: [:], unseen: [:]))
         var tasks: [QueueTask] = [
@@ -292,7 +292,7 @@ import Testing
         #expect(try store.sums().size == 4_000_000_000_000_000_000)
     }
 
-    @Test func onlyEndsAreSeen() throws {
+    @Test func marksOnlyResultsAsSeen() throws {
         let store = try queue.open()
         let tasks: [QueueTask] = [
             .plain(at: 0, .failed), .plain(at: 1, .running), .plain(at: 2, .completed),

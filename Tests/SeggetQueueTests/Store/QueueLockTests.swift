@@ -12,7 +12,7 @@ import Testing
 
     init() throws { queue = try StoredQueue() }
 
-    @Test func oneHasItAtATime() throws {
+    @Test func lockHasOneHolder() throws {
         let lock = try QueueLock.acquire(files, waiting: 0, isWorker: false)
         #expect(try QueueLock.tryAcquire(files) == nil)
         lock.release()
@@ -21,7 +21,7 @@ import Testing
         withExtendedLifetime((lock, other)) {}
     }
 
-    @Test func itEndsWithWhoHasIt() throws {
+    @Test func lockIsReleasedWithItsObject() throws {
         do {
             let lock = try QueueLock.acquire(files, waiting: 0, isWorker: true)
             #expect(try QueueLock.holder(files)?.pid == getpid())
@@ -30,7 +30,7 @@ import Testing
         #expect(try QueueLock.tryAcquire(files) != nil)
     }
 
-    @Test func itIsWaitedFor() throws {
+    @Test func acquireWaitsForRelease() throws {
         let lock = try QueueLock.acquire(files, waiting: 0, isWorker: false)
         let files = files
         let other = Guarded<QueueLock?>(nil)
@@ -43,7 +43,7 @@ import Testing
         #expect(eventually { other.withLock { $0 != nil } })
     }
 
-    @Test func whoWorksTheQueueIsSaid() throws {
+    @Test func lockFileNamesWorker() throws {
         #expect(try QueueLock.holder(files) == nil)
         let lock = try QueueLock.acquire(files, waiting: 0, isWorker: true)
         #expect(
@@ -63,7 +63,7 @@ import Testing
         #expect(try queue.sandbox.read("queue.sqlite.lock").isEmpty)
     }
 
-    @Test func aCommandIsNoWorker() throws {
+    @Test func lockOfCommandNamesNoWorker() throws {
         let lock = try QueueLock.acquire(files, waiting: 0, isWorker: false)
         #expect(try QueueLock.holder(files) == nil)
         let error = #expect(throws: QueueError.self) {
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A killed worker leaves its name in the file.
-    @Test func whoIsThereNoMoreHasNothing() throws {
+    @Test func staleLockFileNamesNoWorker() throws {
         let stale = #"{"pid":1,"version":"0","socket":"/s"}"#
         try queue.sandbox.write("queue.sqlite.lock", stale)
         #expect(try QueueLock.holder(files) == nil)
@@ -83,7 +83,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func anotherProcessHasItUntilItIsKilled() throws {
+    @Test func killedProcessReleasesLock() throws {
         try queue.sandbox.write("queue.sqlite.lock", "")
         let child = try ChildProcess("/usr/bin/flock", ["--no-fork", files.lock, "sleep", "1000"])
         #expect(try eventually { try QueueLock.tryAcquire(files) == nil })
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// Hooks and other child processes may outlive the worker.
-    @Test func noProgramInheritsIt() throws {
+    @Test func childProcessesDoNotInheritLock() throws {
         let lock = try QueueLock.acquire(files, waiting: 0, isWorker: true)
         let store = try queue.open()
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")

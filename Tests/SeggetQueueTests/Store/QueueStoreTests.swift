@@ -11,7 +11,7 @@ import Testing
 
     init() throws { queue = try StoredQueue() }
 
-    @Test func aTaskIsReadAsItWasWritten() throws {
+    @Test func readsTasksAsWritten() throws {
         try forEachSeed(8) { seed, random in
             var made = MadeUpTasks(random)
             let queue = try StoredQueue()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func anUpdateOfARecordLeavesItsSecrets() throws {
+    @Test func updateKeepsSecrets() throws {
         var task = QueueTask.plain("https://me:sesame@h/f")
         task.options.headers = ["X-Api-Key: sesame"]
         let store = try queue.open()
@@ -64,7 +64,7 @@ import Testing
         #expect(secrets.merged(into: record) == task)
     }
 
-    @Test func whatIsGoneCannotBeChanged() throws {
+    @Test func deletedTaskCannotBeChanged() throws {
         let store = try queue.open()
         let task = QueueTask.plain()
         #expect(code { try store.update(task) } == .noTask)
@@ -76,7 +76,7 @@ import Testing
         #expect(try store.find().isEmpty)
     }
 
-    @Test func anIdIsGivenOnce() throws {
+    @Test func idsAreUnique() throws {
         let store = try queue.open()
         let task = QueueTask.plain()
         try store.insert(task)
@@ -84,7 +84,7 @@ import Testing
         #expect(try store.find() == [task])
     }
 
-    @Test func aStatusIsChangedByItself() throws {
+    @Test func statusChangesSeparately() throws {
         var made = MadeUpTasks(seed: 3)
         let store = try queue.open()
         var tasks = made.tasks(30).map { $0.split().record }
@@ -98,7 +98,7 @@ import Testing
         #expect(try store.tasks(tasks.map(\.id)) == tasks)
     }
 
-    @Test func aTransactionHoldsAsAWholeOrNotAtAll() throws {
+    @Test func transactionsAreAtomic() throws {
         let store = try queue.open()
         var task = QueueTask.plain()
         task.options.access.bearerToken = "one"
@@ -128,7 +128,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test func aPartOfATransactionThatFailsTakesNoSecretsAway() throws {
+    @Test func failedInsertKeepsSecrets() throws {
         let store = try queue.open()
         var task = QueueTask.plain()
         task.options.access.bearerToken = "one"
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// This happens after a kill between the two commits.
-    @Test func secretsOfNobodyAreRemoved() throws {
+    @Test func removesOrphanedSecrets() throws {
         var task = QueueTask.plain()
         task.options.access.bearerToken = "one"
         try queue.open().insert(task)
@@ -159,7 +159,7 @@ import Testing
         #expect(try store.secrets(of: task.id)?.options == task.options)
     }
 
-    @Test func rootsThatNobodyHasAreRemoved() throws {
+    @Test func removesUnusedRoots() throws {
         let store = try queue.open()
         func roots() throws -> [String] {
             try store.read { db in
@@ -179,7 +179,7 @@ import Testing
         #expect(try roots() == ["/b"])
     }
 
-    @Test func ofEventsTheLastAreKept() throws {
+    @Test func keepsLatestEvents() throws {
         let store = try queue.open()
         let (task, other) = (QueueTask.plain(), QueueTask.plain())
         try store.insert([task, other])
@@ -201,7 +201,7 @@ import Testing
         #expect(try store.events(of: task.id).isEmpty)
     }
 
-    @Test func settingsAreReadAsTheyWereWritten() throws {
+    @Test func readsSettingsAsWritten() throws {
         #expect(try queue.open().settings() == QueueSettings())
         var settings = QueueSettings()
         settings.maxRunning = 7
@@ -224,7 +224,7 @@ import Testing
         #expect(try queue.open(.readOnly).settings() == settings)
     }
 
-    @Test func settingsOfALaterVersionStay() throws {
+    @Test func keepsSettingsOfLaterVersion() throws {
         let store = try queue.open()
         try store.write { db in
             try db.execute(sql: "INSERT INTO settings (key, value) VALUES ('later', '[1]')")
@@ -236,7 +236,7 @@ import Testing
         #expect(later == "[1]")
     }
 
-    @Test func aValueThatCannotBeReadIsDamageAndSaysWhose() throws {
+    @Test func unreadableValueIsReportedWithTask() throws {
         let store = try queue.open()
         let task = QueueTask.plain()
         try store.insert(task)
@@ -259,7 +259,7 @@ import Testing
         ("SELECT json_extract('{', '$[0]')", .damaged),
         ("SELECT '' LIKE printf('%060000d', 1)", .unavailable), ("SELECT", .unavailable),
     ])
-    func whatIsDamage(sql: String, code: QueueError.Code) throws {
+    func classifiesErrorsOfSQL(sql: String, code: QueueError.Code) throws {
         let error = #expect(throws: QueueError.self) {
             try queue.open().read { db in _ = try Row.fetchAll(db, sql: sql) }
         }

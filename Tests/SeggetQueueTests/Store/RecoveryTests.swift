@@ -29,7 +29,7 @@ import Testing
         try store.setSettings(settings)
     }
 
-    @Test func whatIsNotDamagedStays() throws {
+    @Test func undamagedQueueStaysUnchanged() throws {
         let before = try queue.contents()
         #expect(try QueueStore.recover(queue.files, now: 0) == Recovery())
         #expect(try queue.contents() == before)
@@ -37,7 +37,7 @@ import Testing
 
     /// The first page has the references to all others.
     @Test(arguments: [0..<16, 0..<100, 0..<4096, 100..<600])
-    func withoutTheFirstPageAllIsRead(bytes: Range<Int>) throws {
+    func recoversAllWithoutFirstPage(bytes: Range<Int>) throws {
         try destroy(bytes, in: queue.files.database)
         let recovery = try recovered()
         #expect(recovery.tasks == 150)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Some pages of records are damaged: the others are read.
-    @Test(arguments: [1, 2, 3]) func withoutSomePagesTheOthersAreRead(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3]) func recoversRemainingPages(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let records = try pagesOfRecords()
         for page in records.shuffled(using: &random).prefix(4) {
@@ -61,7 +61,7 @@ import Testing
         try expect(tasks.filter { left.contains($0.id) })
     }
 
-    @Test func withoutTheSecretsTheRecordsStay() throws {
+    @Test func keepsRecordsWithoutSecrets() throws {
         let before = try queue.sandbox.read("queue.sqlite")
         try destroy(0..<4096, in: queue.files.secrets)
         let error = #expect(throws: QueueError.self) { try queue.open().removeOrphanedSecrets() }
@@ -77,7 +77,7 @@ import Testing
     /// Both files are damaged, and a row of the secrets is invalid: only its task loses its
     /// secrets.
     @Test(arguments: ["NULL", "'{'", "'[]'"])
-    func aRowOfSecretsThatMakesNoSenseIsLeftOut(value: String) throws {
+    func skipsInvalidSecrets(value: String) throws {
         let victim = try #require(tasks.first { !$0.keepsNoSecrets && !$0.split().secrets.isEmpty })
         do {
             let secrets = try DatabaseQueue(path: queue.files.secrets)
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// The damaged file is not replaced if only one of both can be read.
-    @Test func whatCannotBeRecoveredIsLeftAsItIs() throws {
+    @Test func failedRecoveryChangesNothing() throws {
         try destroy(0..<100, in: queue.files.database)
         try destroy(0..<100, in: queue.files.secrets)
         // A folder occupies the path of the copy of the secrets.
@@ -125,7 +125,7 @@ import Testing
         #expect(try queue.sandbox.names().filter { $0.contains("damaged") } == [])
     }
 
-    @Test func aRowThatMakesNoSenseIsLeftOut() throws {
+    @Test func skipsInvalidTask() throws {
         try queue.open().write { db in
             try db.execute(
                 sql: "UPDATE tasks SET state = 'dancing' WHERE id = ?",
@@ -137,7 +137,7 @@ import Testing
         try expect(tasks.filter { $0.id != tasks[7].id })
     }
 
-    @Test func settingsThatMakeNoSenseAreForgotten() throws {
+    @Test func skipsInvalidSettings() throws {
         try queue.open().write { db in
             try db.execute(sql: "UPDATE settings SET value = '{' WHERE key = 'max_running'")
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(try queue.open().settings() == settings)
     }
 
-    @Test func ofNothingANewOneIsMade() throws {
+    @Test func createsNewQueueIfNothingIsReadable() throws {
         try queue.sandbox.write("queue.sqlite", String(repeating: "no database ", count: 1000))
         let recovery = try recovered()
         #expect(recovery.tasks == 0)

@@ -7,7 +7,7 @@ import Testing
 @testable import SeggetQueue
 
 @Suite(.enabled(if: geteuid() == 0, "mounting needs root")) struct StoreDiskTests {
-    @Test func onAReadOnlyDiskAQueueIsReadAndNotWritten() throws {
+    @Test func readsQueueOnReadOnlyDisk() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let files = QueueFiles(disk.path("a folder?#%41/queue.sqlite"))
         var task = QueueTask.plain()
@@ -24,7 +24,7 @@ import Testing
 
     /// A log remains after a kill, or if the kernel remounts a file system read-only after an
     /// error.
-    @Test func onAReadOnlyDiskTheLogIsReadToo() throws {
+    @Test func readsWriteAheadLogOnReadOnlyDisk() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let files = QueueFiles(disk.path("queue.sqlite"))
         let task = QueueTask.plain()
@@ -54,7 +54,7 @@ import Testing
         #expect(lock?.code == .unavailable)
     }
 
-    @Test func onAFullDiskWhatIsThereStays() throws {
+    @Test func fullDiskKeepsStoredTasks() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let files = QueueFiles(disk.path("queue.sqlite"))
         let store = try QueueStore(files, mode: .readWrite)
@@ -76,7 +76,7 @@ import Testing
         #expect(try QueueStore(files, mode: .readWrite).find().count == stored.count + 1)
     }
 
-    @Test func onAFullDiskNoneIsMade() throws {
+    @Test func fullDiskRefusesNewQueue() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let full = [UInt8](repeating: 1, count: 2 << 20)
         // Fills the disk.

@@ -19,7 +19,7 @@ import Testing
 
     // MARK: - Permissions
 
-    @Test func nobodyElseMayReadAFile() throws {
+    @Test func filesAreReadableOnlyByOwner() throws {
         try withUmask(0) {
             let sandbox = try Sandbox("segget-store")
             let files = QueueFiles(sandbox.path("a/b/queue.sqlite"))
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aNarrowUmaskLeavesTheOwnerItsRights() throws {
+    @Test func narrowUmaskKeepsRightsOfOwner() throws {
         try withUmask(0o777) {
             let sandbox = try Sandbox("segget-store")
             let files = QueueFiles(sandbox.path("a/queue.sqlite"))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatOthersMayReadIsTakenFromThem() throws {
+    @Test func openingRemovesRightsOfOthers() throws {
         let queue = try StoredQueue()
         _ = try queue.open()
         try #require(
@@ -66,7 +66,7 @@ import Testing
         #expect(mode(queue.sandbox.path) == 0o755)
     }
 
-    @Test func nothingSecretIsInTheRecords() throws {
+    @Test func recordsContainNoSecrets() throws {
         let queue = try StoredQueue()
         var made = MadeUpTasks(seed: 11)
         var tasks = made.tasks(200)
@@ -108,7 +108,7 @@ import Testing
 
     // MARK: - Other versions, other files
 
-    @Test func anEarlierQueueIsCopiedAndThenMigrated() throws {
+    @Test func backsUpEarlierQueueBeforeMigration() throws {
         let queue = try StoredQueue()
         try FirstVersion.make(queue.files.database)
         var task = FirstVersion.task
@@ -137,7 +137,7 @@ import Testing
 
     /// The words that version 0.2 stored are read and stored unchanged; reports use the words of
     /// this version.
-    @Test func aQueueOf02HasItsStates() throws {
+    @Test func readsStatesOfVersion02() throws {
         let queue = try StoredQueue()
         try FirstVersion.make(queue.files.database)
         let states = [
@@ -184,7 +184,7 @@ import Testing
     }
 
     /// A backup would keep secrets longer than their tasks.
-    @Test func ofSecretsNoCopyStays() throws {
+    @Test func keepsNoBackupOfSecrets() throws {
         let queue = try StoredQueue()
         let key = SecretStore.Key(task: "t", version: 1)
         do {
@@ -204,7 +204,7 @@ import Testing
         #expect(try !queue.sandbox.names().contains { $0.contains("backup") })
     }
 
-    @Test func aMigrationThatFailsChangesNothing() throws {
+    @Test func failedMigrationChangesNothing() throws {
         let queue = try StoredQueue()
         try FirstVersion.make(queue.files.database)
         var schema = StoreSchema.queue
@@ -222,14 +222,14 @@ import Testing
     }
 
     @Test(arguments: [StoreMode.readWrite, .readOnly])
-    func aLaterVersionIsLeftAlone(mode: StoreMode) throws {
+    func laterVersionStaysUnchanged(mode: StoreMode) throws {
         let queue = try StoredQueue()
         _ = try QueueStore(queue.files, mode: .readWrite, schema: Self.later)
         try expectRefusal(.laterVersion, queue, mode)
     }
 
     @Test(arguments: [StoreMode.readWrite, .readOnly])
-    func theDatabaseOfAnotherProgramIsLeftAlone(mode: StoreMode) throws {
+    func databaseOfOtherProgramStaysUnchanged(mode: StoreMode) throws {
         let queue = try StoredQueue()
         do {
             let other = try DatabaseQueue(path: queue.files.database)
@@ -240,14 +240,14 @@ import Testing
     }
 
     @Test(arguments: [StoreMode.readWrite, .readOnly])
-    func whatIsNoDatabaseIsDamagedAndLeftAlone(mode: StoreMode) throws {
+    func invalidFileIsDamageAndStaysUnchanged(mode: StoreMode) throws {
         let queue = try StoredQueue()
         try queue.sandbox.write("queue.sqlite", String(repeating: "no database ", count: 1000))
         try expectRefusal(.damaged, queue, mode)
     }
 
     @Test(arguments: [StoreMode.readWrite, .readOnly])
-    func aDatabaseThatIsCutOffIsDamagedAndLeftAlone(mode: StoreMode) throws {
+    func truncatedDatabaseIsDamageAndStaysUnchanged(mode: StoreMode) throws {
         let queue = try StoredQueue()
         try queue.open().insert((0..<100).map { .plain(at: $0) })
         try #require(truncate(queue.files.database, 5 * 4096 + 17) == 0)
@@ -268,7 +268,7 @@ import Testing
         #expect(try queue.contents() == before, sourceLocation: sourceLocation)
     }
 
-    @Test func anEmptyFileIsAQueueThatWasNotMadeYet() throws {
+    @Test func emptyFileBecomesNewQueue() throws {
         let queue = try StoredQueue()
         try queue.sandbox.write("queue.sqlite", "")
         try queue.open().insert(.plain())
@@ -276,7 +276,7 @@ import Testing
     }
 
     /// This happens after a kill before the first migration.
-    @Test func aQueueThatWasJustBeingMadeIsMade() throws {
+    @Test func completesUnfinishedCreation() throws {
         let queue = try StoredQueue()
         do {
             let begun = try DatabaseQueue(path: queue.files.database)
@@ -289,7 +289,7 @@ import Testing
         #expect(try queue.open().find().count == 1)
     }
 
-    @Test func toReadAQueueMakesNone() throws {
+    @Test func readingCreatesNoQueue() throws {
         let queue = try StoredQueue()
         let error = #expect(throws: QueueError.self) { try queue.open(.readOnly) }
         #expect(error?.code == .noQueue)
@@ -304,7 +304,7 @@ import Testing
         #expect(try store.find().isEmpty)
     }
 
-    @Test func aQueueIsMadeBySeveralAtOnce() throws {
+    @Test func createsQueueConcurrently() throws {
         for _ in 0..<10 {
             let queue = try StoredQueue()
             let problems = Guarded<[String]>([])
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func whoHasItTooLongIsSaid() throws {
+    @Test func lockedDatabaseIsReportedAsBusy() throws {
         let queue = try StoredQueue()
         let store = try QueueStore(queue.files, mode: .readWrite, schema: .queue, patience: 0.05)
         let other = try queue.open()

@@ -6,7 +6,7 @@ import Testing
 @testable import SeggetQueue
 
 @Suite struct TaskSecretsTests {
-    @Test func whatIsTakenApartIsPutTogetherAgain() throws {
+    @Test func mergingReversesSplitting() throws {
         try forEachSeed(200) { seed, random in
             var made = MadeUpTasks(random)
             var task = made.task()
@@ -29,7 +29,7 @@ import Testing
 
     /// The record alone shows which secrets it lacks.
     @Test(arguments: lacking)
-    func theRecordSaysWhichPartsItLacks(
+    func recordShowsMissingSecrets(
         url: String, current: String, parts: QueueTask.SecretParts
     ) {
         var task = QueueTask.plain(url)
@@ -66,7 +66,7 @@ import Testing
         ("me:pw@h/f", "h/f", "h/f"),
         ("http://a:b:c@d:pw@h/f", "http://h/f", "http://h/f"),
     ])
-    func urlsAreBare(url: String, bare: String, withoutQuery: String) {
+    func removesSecretsFromURLs(url: String, bare: String, withoutQuery: String) {
         #expect(WebAddress.withoutSecrets(url) == bare)
         #expect(WebAddress.withoutSecrets(url, keepsQuery: false) == withoutQuery)
     }

@@ -8,7 +8,7 @@ import Testing
 /// Tests pages of the tasks, in any order.
 @Suite struct WindowTests {
     /// SQL finds, counts and sorts the same tasks as a full scan in Swift.
-    @Test func windowsShowWhatTheySay() throws {
+    @Test func windowsMatchFullScan() throws {
         try forEachSeed(6) { seed, random in
             var made = MadeUpTasks(random)
             let queue = try StoredQueue()
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// Pages have the same reports of tasks as reports of the queue.
-    @Test func pagesTellWhatReportsTell() throws {
+    @Test func pagesMatchReports() throws {
         try forEachSeed(3) { seed, random in
             var made = MadeUpTasks(random)
             let queue = try StoredQueue()

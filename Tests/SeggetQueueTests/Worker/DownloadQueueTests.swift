@@ -26,7 +26,7 @@ struct DownloadQueueTests {
         NewTask(origin.url(path), to: .init(root: home.path("d")))
     }
 
-    @Test(.timeLimit(.minutes(5))) func cancellingWhoeverWaitsStopsNoDownload() async throws {
+    @Test(.timeLimit(.minutes(5))) func cancelledWaitStopsNoDownload() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             let id = try await queue.add(task("/slow"))
             let waiter = Task { try await queue.ended(id) }
@@ -45,7 +45,7 @@ struct DownloadQueueTests {
         arguments: [
             (DownloadGroup.AtEnd.holds, "paused"), (.cancels, "cancelled"), (.leaves, "running"),
         ])
-    func whatBecomesOfAGroup(end: DownloadGroup.AtEnd, state: String) async throws {
+    func groupEndPausesCancelsOrLeavesTasks(end: DownloadGroup.AtEnd, state: String) async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             let id = try await queue.withGroup(atEnd: end) { group in
                 let id = try await group.add(task("/slow"))
@@ -60,7 +60,7 @@ struct DownloadQueueTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aSlowSubscriberHasTheNewestOnlyAndHoldsUpNobody()
+    @Test(.timeLimit(.minutes(5))) func slowSubscriberReceivesLatestSnapshot()
         async throws
     {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
@@ -78,7 +78,7 @@ struct DownloadQueueTests {
 
     /// A new URL resumes a started download, and starts one that has no part, or whose part was
     /// deleted.
-    @Test(.timeLimit(.minutes(5))) func anotherURLNeedsNoPart() async throws {
+    @Test(.timeLimit(.minutes(5))) func newURLDoesNotNeedPart() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             var held = task("/slow")
             held.isPaused = true
@@ -102,7 +102,7 @@ struct DownloadQueueTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func itIsForOneAtATime() async throws {
+    @Test(.timeLimit(.minutes(5))) func secondWorkerIsRefused() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { _ in
             var configuration = DownloadQueue.Configuration()
             configuration.patience = 0.1

@@ -29,14 +29,14 @@ struct MachineWatchTests {
         ("Charging", "0", false), ("Full", "0", false), ("Not charging", "0", false),
         ("Discharging", nil, true),
     ])
-    func batteryAndCharger(status: String, online: String?, isOnBattery: Bool) throws {
+    func readsBatteryAndCharger(status: String, online: String?, isOnBattery: Bool) throws {
         try supply("BAT0", ["type": "Battery", "status": status])
         if let online { try supply("AC", ["type": "Mains", "online": online]) }
         #expect(watch.look([.battery]).isOnBattery == isOnBattery)
         #expect(watch.look([]).isOnBattery == nil)
     }
 
-    @Test func oneOfTwoBatteries() throws {
+    @Test func readsTwoBatteries() throws {
         try supply("BAT0", ["type": "Battery", "status": "Full"])
         try supply("BAT1", ["type": "Battery", "status": "Discharging"])
         #expect(watch.look([.battery]).isOnBattery == true)
@@ -44,12 +44,12 @@ struct MachineWatchTests {
         #expect(watch.look([.battery]).isOnBattery == false)
     }
 
-    @Test func theBatteryOfAMouseIsNotTheMachines() throws {
+    @Test func ignoresBatteryOfMouse() throws {
         try supply("mouse", ["type": "Battery", "status": "Discharging", "scope": "Device"])
         #expect(watch.look([.battery]).isOnBattery == nil)
     }
 
-    @Test func aMachineWithoutAnyOfIt() {
+    @Test func reportsNothingWithoutSources() {
         var watch = MachineWatch()
         (watch.powerSupplies, watch.busctl) = ("/nonexistent", "segget-no-such-program")
         #expect(watch.look([.battery, .metered]) == MachineFacts())
@@ -64,7 +64,7 @@ struct MachineWatchTests {
         ("u 1", true), ("u 3", true), ("u 2", false), ("u 4", false), ("u 0", nil), ("", nil),
         ("s \"yes\"", nil),
     ])
-    func theWordOfNetworkManager(answer: String, isMetered: Bool?) throws {
+    func readsNetworkManager(answer: String, isMetered: Bool?) throws {
         try busctl("echo \"$*\" >'\(home.path("asked"))'; echo '\(answer)'")
         #expect(watch.look([.metered]).isMetered == isMetered)
         let asked = try String(decoding: home.read("asked"), as: UTF8.self)
@@ -72,7 +72,7 @@ struct MachineWatchTests {
         #expect(asked == "get-property \(name) /org/freedesktop/NetworkManager \(name) Metered\n")
     }
 
-    @Test func anAnswerThatDoesNotComeIsNone() throws {
+    @Test func failedOrSlowProgramGivesNoAnswer() throws {
         try busctl("echo u 1; exit 1")
         #expect(watch.look([.metered]).isMetered == nil)
         try busctl("echo u 1; kill -9 $$")

@@ -62,7 +62,7 @@ struct QueueCareTests {
     }
 
     /// A cancelled task of Swift closes its queue, and uses no processor time.
-    @Test func aCancelledProgramLetsGoOfTheQueue() async throws {
+    @Test func cancelledTaskClosesQueue() async throws {
         let program = Task {
             try await withQueue { queue in
                 try await queue.withGroup(atEnd: .holds) { group in
@@ -81,7 +81,7 @@ struct QueueCareTests {
         }
     }
 
-    @Test func anotherOfTheSameURLHasAPartOfItsOwn() async throws {
+    @Test func tasksOfSameURLHaveSeparateParts() async throws {
         try await withQueue { queue in
             let first = try await queue.add(task("/a"))
             _ = try await begun(first, in: queue)
@@ -106,7 +106,7 @@ struct QueueCareTests {
     }
 
     /// The first task starts when the second one has a part already.
-    @Test func aTaskWithoutANameLeavesThePartOfAnother() async throws {
+    @Test func unnamedTaskDoesNotUsePartOfOther() async throws {
         try await withQueue { queue in
             var held = task("/a")
             held.isPaused = true
@@ -132,7 +132,7 @@ struct QueueCareTests {
     }
 
     /// Two URLs suggest the same name; a name that a user gave stays reserved.
-    @Test func aNameThatWasGivenStaysThatTasks() async throws {
+    @Test func givenNameStaysReserved() async throws {
         goesOn.withLock { $0 = true }
         try await withQueue { queue in
             var held = task("/x/a", name: "b")
@@ -149,7 +149,7 @@ struct QueueCareTests {
         }
     }
 
-    @Test func resumingAllFetchesNothingAgain() async throws {
+    @Test func resumeAllDownloadsNothingAgain() async throws {
         goesOn.withLock { $0 = true }
         try await withQueue { queue in
             let id = try await queue.add(task("/a"))
@@ -169,7 +169,7 @@ struct QueueCareTests {
         }
     }
 
-    @Test(arguments: [nil, "given"]) func aFileThatWasChangedStays(name: String?) async throws {
+    @Test(arguments: [nil, "given"]) func changedFileStays(name: String?) async throws {
         goesOn.withLock { $0 = true }
         try await withQueue { queue in
             let id = try await queue.add(task("/a", name: name))
@@ -184,7 +184,7 @@ struct QueueCareTests {
         }
     }
 
-    @Test func whatIsAddedHeldIsHeldAlsoWhenItIsKnown() async throws {
+    @Test func addingPausedPausesExistingTask() async throws {
         try await withQueue { queue in
             let id = try await queue.add(task("/gone"))
             let end = try await queue.ended(id)
@@ -199,7 +199,7 @@ struct QueueCareTests {
     }
 
     /// In one batch, the second command finds the part that the first has not moved yet.
-    @Test func renamedTwiceInOneBatch() async throws {
+    @Test func renamesTwiceInOneBatch() async throws {
         try await withQueue { queue in
             let id = try await queue.add(task("/a"))
             _ = try await begun(id, in: queue)
@@ -218,7 +218,7 @@ struct QueueCareTests {
         }
     }
 
-    @Test func cancelledAndRemovedInOneBatch() async throws {
+    @Test func cancelsAndRemovesInOneBatch() async throws {
         try await withQueue { queue in
             let id = try await queue.add(task("/a"))
             _ = try await begun(id, in: queue)
@@ -232,7 +232,7 @@ struct QueueCareTests {
     }
 
     /// A part that was resumed with a second link still belongs to the task with a third one.
-    @Test(arguments: [true, false]) func thePartOfAnEarlierLink(isRenamed: Bool) async throws {
+    @Test(arguments: [true, false]) func usesPartOfEarlierLink(isRenamed: Bool) async throws {
         try await withQueue { queue in
             let id = try await queue.add(task("/1/a"))
             _ = try await begun(id, in: queue)
@@ -268,7 +268,7 @@ struct QueueCareTests {
 
     /// A worker was killed after it renamed the file, and before it recorded that; a command
     /// without a worker detects this.
-    @Test func aFinishedFileIsRenamedAlsoWhenItsEndWasNotRecorded() async throws {
+    @Test func renamesFinishedFileWithoutRecordedResult() async throws {
         goesOn.withLock { $0 = true }
         let queue = home.path("q.sqlite")
         let id = try await withDownloadQueue(at: queue) { queue in
@@ -290,7 +290,7 @@ struct QueueCareTests {
         #expect(told.state == "completed" && told.file == "there")
     }
 
-    @Test func aFileThatIsGoneIsNotRenamed() async throws {
+    @Test func refusesToRenameMissingFile() async throws {
         goesOn.withLock { $0 = true }
         try await withQueue { queue in
             let id = try await queue.add(task("/a"))

@@ -17,7 +17,7 @@ struct QueueFeedTests {
         return task
     }
 
-    @Test(.timeLimit(.minutes(5))) func everyChangeOfARecordIsToldOnce() async throws {
+    @Test(.timeLimit(.minutes(5))) func everyChangeIsReportedOnce() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             let rung = Guarded(0)
             let number = await queue.observe { rung.withLock { $0 += 1 } }
@@ -49,7 +49,7 @@ struct QueueFeedTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func thoseThatAFilterLetsPassAreFoundHoweverManyThereAre()
+    @Test(.timeLimit(.minutes(5))) func findsAllMatchesAmongManyTasks()
         async throws
     {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
@@ -74,7 +74,7 @@ struct QueueFeedTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func partsOfTheTasksAreToldOf() async throws {
+    @Test(.timeLimit(.minutes(5))) func pagesAndTagsAreReported() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in
             let tasks = (0..<30).map { held($0, tags: $0 % 3 == 0 ? ["third"] : []) }
             _ = try await queue.perform(tasks.map { .add($0) })

@@ -62,7 +62,7 @@ struct QueueRulesTests {
         }
     }
 
-    @Test func aRuleThatBeginsToHoldPausesAndOneThatCeasesLetsGoOn() async throws {
+    @Test func rulePausesAndResumesQueue() async throws {
         try await withDownloadQueue(at: home.path("q.sqlite"), configuration: configuration) {
             queue in
             try await queue.change(settings(QueueRule(while: .battery, .pause)))
@@ -106,7 +106,7 @@ struct QueueRulesTests {
 
     /// If a rule may pause the queue, nothing is downloaded until the machine has answered; then
     /// its rate applies.
-    @Test func nothingIsFetchedBeforeTheMachineHasAnswered() async throws {
+    @Test func downloadsNothingBeforeMachineAnswers() async throws {
         try home.write(
             "busctl",
             "#!/bin/sh\nwhile [ ! -e '\(home.path("answer"))' ]; do sleep 0.01; done; echo u 1\n")
@@ -129,7 +129,7 @@ struct QueueRulesTests {
         }
     }
 
-    @Test func aTimeOfDayPausesAndNoMachineIsAsked() async throws {
+    @Test func timeRulePausesWithoutAskingMachine() async throws {
         try home.write("busctl", "#!/bin/sh\n>'\(home.path("asked"))'\n")
         chmod(home.path("busctl"), 0o700)
         goesOn.withLock { $0 = true }
@@ -152,7 +152,7 @@ struct QueueRulesTests {
     }
 
     /// A worker that is opened while a rule pauses the queue starts nothing.
-    @Test func aRuleHoldsFromTheStart() async throws {
+    @Test func ruleAppliesFromStart() async throws {
         goesOn.withLock { $0 = true }
         try setBattery(true)
         let path = home.path("q.sqlite")

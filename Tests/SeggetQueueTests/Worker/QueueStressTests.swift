@@ -20,7 +20,7 @@ struct QueueStressTests {
         ProcessInfo.processInfo.environment["SEGGET_QUEUE_STRESS"].flatMap { Int($0) } ?? 300
     }
 
-    @Test(.timeLimit(.minutes(20))) func commandsAtRandom() async throws {
+    @Test(.timeLimit(.minutes(20))) func survivesRandomCommands() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("queue stress: seed \(seed)")
         let origin = try FaultOrigin { request in

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests the details of a task.
 struct TaskDetailTests {
-    @Test func whatIsNotCheckedYetIsTold() throws {
+    @Test func reportsUnverifiedBytes() throws {
         let queue = try StoredQueue()
         let store = try queue.open()
         let task = QueueTask.plain(at: 1, .running, name: "f")
@@ -30,7 +30,7 @@ struct TaskDetailTests {
     }
 
     /// A repeated frequent event is one entry until another event follows.
-    @Test func whatIsFrequentTakesOnePlace() {
+    @Test func frequentEventsShareEntry() {
         var timeline = TaskTimeline()
         timeline.add(Self.event(0, "connections"))
         for time in [1.0, 2, 3] { timeline.addFrequent(Self.event(time, "stole")) }
@@ -46,7 +46,7 @@ struct TaskDetailTests {
         #expect(timeline.events.count == 5)
     }
 
-    @Test func theNewestAreKept() {
+    @Test func keepsLatestEvents() {
         var timeline = TaskTimeline()
         for time in 0..<250 { timeline.add(Self.event(Double(time), "retrying")) }
         #expect(timeline.events.map(\.time) == (50..<250).map(Double.init))

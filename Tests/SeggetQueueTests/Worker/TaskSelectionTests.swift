@@ -42,8 +42,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func aCommandIsForTheTasksThatAFilterFinds(selection: TaskSelection, found: [Int]) async throws
-    {
+    func commandAppliesToTasksOfFilter(selection: TaskSelection, found: [Int]) async throws {
         let expected = Set(found.map { ids[$0] })
         let report = try await door.report(TaskFilter(selection: selection))
         #expect(Set(report.tasks.map(\.id.description)) == expected)
@@ -53,12 +52,12 @@ import Testing
         #expect(left == Set(ids).subtracting(expected))
     }
 
-    @Test func aSelectionOfNothingIsForNoTask() async throws {
+    @Test func emptySelectionAppliesToNoTask() async throws {
         #expect(try await door.perform([.remove(TaskSelection(), files: false)]) == [[]])
         #expect(try queue.open().find().count == ids.count)
     }
 
-    @Test func aCommandFindsTheStatesThatThoseBeforeItBringAbout() async throws {
+    @Test func commandSeesStatesAfterEarlierCommands() async throws {
         let results = try await door.perform([
             .cancel(TaskSelection(ids: ["a1"])),
             .tag(TaskSelection(states: ["cancelled"]), add: ["x"], remove: []),

@@ -34,7 +34,7 @@ struct UnstoredSecretsTests {
         try await withDownloadQueue(at: home.path("q.sqlite")) { queue in try await body(queue) }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTaskIsNotFetchedBeforeAllOfItsSecretsAreThereAgain()
+    @Test(.timeLimit(.minutes(5))) func waitsUntilAllSecretsAreSetAgain()
         async throws
     {
         let id = try await work { queue in
@@ -65,7 +65,7 @@ struct UnstoredSecretsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatSetCannotGiveNeedsAnotherTask() async throws {
+    @Test(.timeLimit(.minutes(5))) func suggestsNewTaskIfSetCannotHelp() async throws {
         let id = try await work { queue in
             var task = task("/p")
             task.options.access.bearerToken = "b"
@@ -80,7 +80,7 @@ struct UnstoredSecretsTests {
     }
 
     /// The refresh command is not needed again, because the URL is the same without it.
-    @Test(.timeLimit(.minutes(5))) func aTaskIsFetchedWithoutItsRefreshCommand() async throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsWithoutRefreshCommand() async throws {
         let id = try await work { queue in
             var task = task("/p")
             task.refreshCommand = ["get", "it"]
@@ -92,7 +92,7 @@ struct UnstoredSecretsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func eachQueryIsATaskOfItsOwn() async throws {
+    @Test(.timeLimit(.minutes(5))) func eachQueryIsSeparateTask() async throws {
         let (one, two, plain) = try await work { queue in
             let one = try await queue.add(task("/get?file=1"))
             let two = try await queue.add(task("/get?file=2"))
@@ -115,7 +115,7 @@ struct UnstoredSecretsTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func withoutAWorkerNothingIsSetThatWouldBeLost() async throws {
+    @Test(.timeLimit(.minutes(5))) func refusesUnstoredSecretsWithoutWorker() async throws {
         let id = try await work { queue in try await queue.add(task("/p?id=77", ["X-K: a"])) }
         let door = DirectDoor(home.path("q.sqlite"))
         let before = try await door.detail(id.description)
@@ -146,7 +146,7 @@ struct UnstoredSecretsTests {
             try await door.perform([.set(TaskSelection(id), changes)])[0].map(\.outcome) == [.done])
     }
 
-    @Test func commandsThatFailLeaveTheSecrets() throws {
+    @Test func failedCommandsKeepSecrets() throws {
         let queue = try StoredQueue()
         let now = QueueMachine.Moment(wall: 0, boot: 0)
         let coordinator = try QueueCoordinator(queue.open(), maxRunning: 0, now)

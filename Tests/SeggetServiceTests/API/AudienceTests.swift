@@ -42,7 +42,7 @@ struct AudienceTests {
         }
     }
 
-    @Test func nothingIsDoneForNobody() {
+    @Test func doesNothingWithoutListeners() {
         var audience = Audience(epoch: "e")
         audience.ring()
         #expect(audience.step(at: 1) == .rest)
@@ -52,7 +52,7 @@ struct AudienceTests {
         #expect(audience.step(at: 1) == .rest)
     }
 
-    @Test func changesAreToldFourTimesASecond() {
+    @Test func sendsChangesFourTimesASecond() {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: nil)
         var told = 0
@@ -70,7 +70,7 @@ struct AudienceTests {
         #expect(told == 4)
     }
 
-    @Test func whoComesInBetweenIsToldAtOnce() {
+    @Test func newListenerReceivesReportAtOnce() {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: nil)
         tell(&audience, round(&audience, at: 1, Self.pulse([])))
@@ -83,7 +83,7 @@ struct AudienceTests {
         #expect(audience.step(at: 2) == .rest)
     }
 
-    @Test func thoseWhoKnowTheSameAreToldTogether() {
+    @Test func groupsListenersWithSameKnowledge() {
         var audience = Audience(epoch: "e")
         let all = (0..<100).map { _ in audience.add(TaskFilter(), after: nil) }
         let filtered = audience.add(Self.held, after: nil)
@@ -96,7 +96,7 @@ struct AudienceTests {
         #expect(second[0].id.description == "e-300")
     }
 
-    @Test func aSlowOneIsToldWhatIsNewestWhenItHasTakenWhatItWasTold() {
+    @Test func slowListenerReceivesLatestChangesAfterReading() {
         var audience = Audience(epoch: "e")
         let number = audience.add(TaskFilter(), after: nil)
         tell(&audience, round(&audience, at: 1, Self.pulse([])), isTaken: false)
@@ -113,7 +113,7 @@ struct AudienceTests {
         #expect(audience.step(at: 2000) == .rest)
     }
 
-    @Test func whoComesBackIsToldWhatHasChangedSince() {
+    @Test func returningListenerReceivesChangesSinceLastEvent() {
         var audience = Audience(epoch: "e")
         let number = audience.add(TaskFilter(), after: nil)
         tell(&audience, round(&audience, at: 1, Self.pulse([ids[0]])))
@@ -128,13 +128,13 @@ struct AudienceTests {
     }
 
     @Test(arguments: [nil, "", "x", "f-1", "e-999999", "e-x", "e--1"])
-    func whoComesFromElsewhereIsToldAll(id: String?) {
+    func unknownEventIDReceivesFullReport(id: String?) {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: id)
         #expect(round(&audience, at: 1000, Self.pulse([ids[0]])).map(\.changed) == [nil])
     }
 
-    @Test func whatIsFetchedAndGetsOnHasChanged() {
+    @Test func progressOfRunningTaskIsChange() {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: nil)
         let running = Self.task(ids[0], bytes: 1, speed: 5)
@@ -149,7 +149,7 @@ struct AudienceTests {
         #expect(round(&audience, at: 751, Self.pulse([])).map(\.changed) == [[ids[0]]])
     }
 
-    @Test func historyIsBounded() {
+    @Test func historyIsLimited() {
         var journal = EventJournal()
         for moment in 1...40 {
             let ids = Set((0..<1000).map { _ in QueueTask.ID() })
@@ -179,7 +179,7 @@ struct AudienceTests {
             id: EventID(epoch: "e", moment: 1))
     }
 
-    @Test func whatPassesNoMoreIsRemoved() {
+    @Test func tasksThatLeaveFilterAreRemoved() {
         let question = question(changed: [ids[0], ids[1], ids[2]], tasks: [ids[0], ids[3]])
         let (changes, known) = question.changes([Self.task(ids[1])])
         #expect(changes?.tasks.map(\.id) == [ids[1]])
@@ -188,7 +188,7 @@ struct AudienceTests {
         #expect(known.tasks == [ids[1], ids[3]])
     }
 
-    @Test func nothingIsToldWhereNothingHasChanged() {
+    @Test func sendsNothingWithoutChanges() {
         let question = question(changed: [ids[2]], tasks: [ids[0]])
         #expect(question.changes([]).0 == nil)
         #expect(question.changes([Self.task(ids[0])]).0 == nil)
@@ -197,7 +197,7 @@ struct AudienceTests {
         #expect(unknown.changes([]).0?.counts == [:])
     }
 
-    @Test func whoComesBackWithAFilterIsToldAllThatPassesNoMore() {
+    @Test func returningListenerReceivesRemovalsOfFilter() {
         let question = question(changed: [ids[0], ids[1]], tasks: nil)
         let (changes, known) = question.changes([Self.task(ids[1])], all: [ids[1], ids[2]])
         #expect(changes?.removed == [ids[0]])

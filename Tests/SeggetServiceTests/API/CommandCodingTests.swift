@@ -19,7 +19,7 @@ struct CommandCodingTests {
         #"{"command":"rename","folder":"/else",\#(ids)}"#, #"{"command":"set",\#(ids)}"#,
     ]
 
-    @Test func commandsAreShort() throws {
+    @Test func encodesCommandsWithoutDefaults() throws {
         let commands = Commands.all.dropFirst(2).prefix(Self.texts.count)
         for (command, text) in zip(commands, Self.texts) {
             #expect(String(decoding: try JSON.write(command), as: UTF8.self) == text)
@@ -45,11 +45,11 @@ struct CommandCodingTests {
     }
 
     @Test(arguments: Commands.all)
-    func commandsAreReadAsTheyWereWritten(command: QueueCommand) throws {
+    func readsCommandsAsWritten(command: QueueCommand) throws {
         #expect(try JSON.read(QueueCommand.self, from: try JSON.write(command)) == command)
     }
 
-    @Test func whatMayBeMissingHasItsDefault() throws {
+    @Test func missingMembersHaveDefaults() throws {
         let text = #"{"command":"add","url":"https://example.org/a","root":"/r","name":"n"}"#
         let place = QueueTask.Place(root: "/r", name: "n")
         #expect(place.isNameGiven)
@@ -74,7 +74,7 @@ struct CommandCodingTests {
         #"{"command":"remove","all":true,"file":1}"#,
         #"{"command":"pause","states":["asleep"]}"#, #"{"command":"Pause","all":true}"#, "[]", "3",
     ])
-    func whatIsNoCommandIsRefused(text: String) {
+    func refusesInvalidCommands(text: String) {
         #expect(throws: QueueError.self) {
             try JSON.read(QueueCommand.self, from: Data(text.utf8))
         }

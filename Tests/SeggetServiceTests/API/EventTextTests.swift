@@ -25,7 +25,7 @@ struct EventTextTests {
         ("event: x\n\ndata: a\n\n", [event("a")]), ("data: a\n", []), ("data: a", []),
         ("data: é\n\n", [event("é")]),
     ])
-    func isReadAsTheStandardSays(text: String, events: [ServerSentEvent]) throws {
+    func parsesStreamsLikeStandard(text: String, events: [ServerSentEvent]) throws {
         var whole = EventParser(mostBytes: 1000)
         #expect(try whole.read(Array(text.utf8)) == events)
         // The stream may be split anywhere.
@@ -35,7 +35,7 @@ struct EventTextTests {
         #expect(read == events)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func readsEventsAsWritten() throws {
         let id = EventID(epoch: "a1", moment: 17)
         let data = Data(#"{"a":"b: c"}"#.utf8)
         let bytes =
@@ -46,7 +46,7 @@ struct EventTextTests {
         #expect(events == [ServerSentEvent(id: "a1-17", name: "changes", data: data)])
     }
 
-    @Test func whatIsTooLongIsNotKept() throws {
+    @Test func refusesLongEvents() throws {
         var line = EventParser(mostBytes: 100)
         #expect(throws: EventParser.TooLong.self) {
             try line.read([UInt8](repeating: 97, count: 101))
@@ -58,9 +58,9 @@ struct EventTextTests {
     }
 
     @Test(arguments: ["", "a", "a-", "-1", "a--1", "a-1-2", "a-x", "a-99999999999999999999"])
-    func whatIsNoIDIsNone(text: String) { #expect(EventID(text) == nil) }
+    func refusesInvalidIDs(text: String) { #expect(EventID(text) == nil) }
 
-    @Test func anIDIsReadAsItIsWritten() {
+    @Test func readsIDsAsWritten() {
         let id = EventID(epoch: "ff", moment: 1250)
         #expect(id.description == "ff-1250")
         #expect(EventID("ff-1250") == id)

@@ -30,7 +30,7 @@ struct FirstVersionTests {
         }
     }
 
-    @Test func version1HasItsNames() async throws {
+    @Test func version1ServesOldNames() async throws {
         try await Self.use { served throws in
             let id = Self.tasks[0].id
             _ = try await served.curl("http://localhost/v1/tasks?state=held")
@@ -49,7 +49,7 @@ struct FirstVersionTests {
         }
     }
 
-    @Test func version1TakesItsNames() async throws {
+    @Test func version1AcceptsOldNames() async throws {
         try await Self.use { served throws in
             let body = #"""
                 {"commands":[{"command":"add","url":"http://h/f","root":"/d","held":true},
@@ -70,7 +70,7 @@ struct FirstVersionTests {
         }
     }
 
-    @Test func version1StreamsItsNames() async throws {
+    @Test func version1StreamsOldNames() async throws {
         try await Self.use { served throws in
             let connection = try served.connect()
             connection.send("GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -80,7 +80,7 @@ struct FirstVersionTests {
         }
     }
 
-    @Test func aClientSpeaksVersion1ToAWorkerOf02() async throws {
+    @Test func clientUsesVersion1WithWorkerOf02() async throws {
         try await Self.use { served throws in
             let worker = try FakeWorker.ofVersion02(before: served.server.path)
             let client = QueueClient(path: worker.path)

@@ -40,7 +40,7 @@ struct MetricsTests {
         return samples
     }
 
-    @Test func theNumbersOfAQueue() {
+    @Test func reportsNumbersOfQueue() {
         let metrics = Metrics(Self.snapshot, version: "1.2", uptime: 3.25)
         let samples = Self.samples(String(decoding: metrics.text, as: UTF8.self))
         #expect(samples[#"segget_info{version="1.2"}"#] == 1)
@@ -62,7 +62,7 @@ struct MetricsTests {
         #expect(Self.samples(text)[#"segget_info{version="\"\\\n"}"#] == 1)
     }
 
-    @Test func theyAreServedToWhoeverHasTheSecret() async throws {
+    @Test func metricsNeedSecret() async throws {
         try await ServedSite.use { site in
             let reply = try #require(try await site.ask("GET /metrics", ServedSite.authorization))
             #expect(reply.status == 200)
@@ -81,7 +81,7 @@ struct OpenAPITests {
         return try #require(value as? [String: Any])
     }
 
-    @Test func itIsServedToWhoeverHasTheSecret() async throws {
+    @Test func descriptionNeedsSecret() async throws {
         try await ServedSite.use { site in
             let reply = try await site.ask("GET /api/openapi.json", ServedSite.authorization)
             #expect(reply?.status == 200)
@@ -93,7 +93,7 @@ struct OpenAPITests {
 
     /// Expects that all described paths and methods exist, and that all names of the code are
     /// described.
-    @Test func itNamesWhatThereIs() throws {
+    @Test func describesWholeAPI() throws {
         let description = try Self.description()
         let paths = try #require(description["paths"] as? [String: [String: Any]])
         #expect(paths.count == 9)

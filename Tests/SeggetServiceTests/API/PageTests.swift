@@ -24,7 +24,7 @@ struct PageTests {
             .replacing(#/"version":"[0-9.]+"/#, with: #""version":"\#(seggetVersion)""#)
     }
 
-    @Test func commandsOfThePageGiveWhatItShows() async throws {
+    @Test func exampleCommandsPrintExpectedOutput() async throws {
         let blocks = try Self.blocks("console").filter { !$0.contains("/v2/events") }
         #expect(blocks.count == 11)
         for block in blocks {
@@ -42,7 +42,7 @@ struct PageTests {
     }
 
     /// The events of the example, while the task makes the same progress.
-    @Test func eventsOfThePageComeAsItShows() async throws {
+    @Test func exampleEventsAreSent() async throws {
         let block = try #require(try Self.blocks("console").first { $0.contains("/v2/events") })
         let lines = block.components(separatedBy: "\n")
         let shown = Self.own(lines.dropFirst().joined(separator: "\n") + "\n")
@@ -61,7 +61,7 @@ struct PageTests {
         }
     }
 
-    @Test func requestsOfThePageAreUnderstood() throws {
+    @Test func exampleRequestsAreAccepted() throws {
         let lines = try Self.blocks("json").flatMap { $0.components(separatedBy: "\n") }
         #expect(lines.count == 7)
         let commands = try lines.flatMap {
@@ -70,7 +70,7 @@ struct PageTests {
         #expect(commands.count == 12)
     }
 
-    @Test func everyKeyThatIsUnderstoodIsOnThePage() throws {
+    @Test func allKeysAreDocumented() throws {
         let page = try String(contentsOf: Self.page, encoding: .utf8)
         let batch = try JSON.write(CommandBatch(commands: Commands.all))
         var settings = QueueSettings()

@@ -25,13 +25,13 @@ struct RemoteCommandTests {
             { $0.options.access.resolve = ["h:80:127.0.0.1"] },
             { $0.options.access.pinnedPublicKey = "/a" }, { $0.options.access.interface = "lo" },
         ] as [@Sendable (inout NewTask) -> Void])
-    func namesNothingOfThisMachine(change: @Sendable (inout NewTask) -> Void) {
+    func refusesOptionsOfThisMachine(change: @Sendable (inout NewTask) -> Void) {
         #expect(throws: RPCPolicy.Forbidden.self) {
             try Self.policy.check([Self.task(change)])
         }
     }
 
-    @Test func whatIsAboutTheDownloadIsTaken() throws {
+    @Test func acceptsOptionsOfDownload() throws {
         let command = Self.task {
             $0.options.headers = ["X-A: b"]
             $0.options.access.credentials = .init(user: "u", password: "p")
@@ -40,7 +40,7 @@ struct RemoteCommandTests {
     }
 
     @Test(arguments: ["/", "/etc", "/dl2", "/dl/../etc"])
-    func filesGoBelowTheFolderOnly(folder: String) {
+    func acceptsOnlyFoldersBelowDownloads(folder: String) {
         #expect(throws: RPCPolicy.Forbidden.self) {
             try Self.policy.check([Self.task(in: folder)])
         }

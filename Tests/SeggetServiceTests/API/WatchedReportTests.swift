@@ -26,7 +26,7 @@ struct WatchedReportTests {
             bytesPerSecond: 7)
     }
 
-    @Test func changesArePutWhereTheyBelong() {
+    @Test func appliesChangesInOrder() {
         let (first, second, third) = (Self.task(10), Self.task(20), Self.task(30))
         let ended = Self.task(nil, finished: 5)
         var watched = WatchedReport(TaskFilter())
@@ -59,13 +59,13 @@ struct WatchedReportTests {
         #expect(watched.report.tasks.map(\.id) == before.map(\.id))
     }
 
-    @Test func placesAmongSomeAreNotKnown() {
+    @Test func filteredReportHasNoPositions() {
         var watched = WatchedReport(TaskFilter(text: "a"))
         watched.take(Self.report([Self.task(10), Self.task(20)]))
         #expect(watched.report.tasks.map(\.position) == [nil, nil])
     }
 
-    @Test func aReportReplacesAll() {
+    @Test func reportReplacesAllTasks() {
         var watched = WatchedReport(TaskFilter())
         watched.take(Self.report([Self.task(10), Self.task(20)]))
         let other = Self.task(1)

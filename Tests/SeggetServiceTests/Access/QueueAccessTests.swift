@@ -35,7 +35,7 @@ struct QueueAccessTests {
     }
 
     /// The command finds a worker that starts after its first look.
-    @Test func oneThatBeginsMeanwhileIsTold() async throws {
+    @Test func findsWorkerThatStartsMeanwhile() async throws {
         let sandbox = try Sandbox("meanwhile")
         let queue = sandbox.path("q.sqlite")
         let access = try await QueueAccess.open(queue) { _ in }
@@ -54,7 +54,7 @@ struct QueueAccessTests {
         await worker.shutdown()
     }
 
-    @Test func oneThatHangsIsAskedOnce() async throws {
+    @Test func asksHangingWorkerOnce() async throws {
         let (asked, isOver) = (Guarded(0), Guarded(false))
         let worker = try FakeWorker { _ in
             asked.withLock { $0 += 1 }
@@ -69,20 +69,20 @@ struct QueueAccessTests {
         #expect(await soon { loops == 0 })
     }
 
-    @Test func oneThatIsGoneIsLookedForWithoutLeavingThreads() async throws {
+    @Test func leavesNoThreadsIfWorkerIsGone() async throws {
         let sandbox = try Sandbox("missing")
         let error = try await failure(sandbox.path("none.sock"), patience: 0.5)
         #expect(error?.code == .worker)
         #expect(await soon { loops == 0 })
     }
 
-    @Test func oneThatDoesNotSayWhereItIsIsNamed() async throws {
+    @Test func namesWorkerWithoutSocket() async throws {
         let error = try await failure(nil, patience: 0.2)
         #expect(error?.code == .busy)
         #expect(error?.message.contains("\(getpid())") == true)
     }
 
-    @Test func oneThatAnswersIsUsed() async throws {
+    @Test func usesWorkerThatAnswers() async throws {
         try await ServedDoor.use { served throws in
             #expect(try await failure(served.server.path, patience: 60) == nil)
         }

@@ -69,7 +69,7 @@ struct EventClientTests {
         }
     }
 
-    @Test func whatItKnowsIsWhatTheQueueSays() async throws {
+    @Test func reportsMatchQueue() async throws {
         try await use { queue, client in
             let ids = try await add(10, to: queue)
             let listeners = [
@@ -101,7 +101,7 @@ struct EventClientTests {
         }
     }
 
-    @Test func aServerThatBeginsAgainIsFoundAgain() async throws {
+    @Test func reconnectsToRestartedServer() async throws {
         try await withDownloadQueue(at: sandbox.path("q.sqlite")) { queue in
             let client = QueueClient(path: path)
             let listener = Listener(client, TaskFilter(), patience: .seconds(300))
@@ -115,7 +115,7 @@ struct EventClientTests {
         }
     }
 
-    @Test func aWorkerThatIsGoneForGoodEndsIt() async throws {
+    @Test func endsIfWorkerDoesNotReturn() async throws {
         let door = FakeDoor()
         let server = try await QueueServer.start(at: path, door: door)
         let client = QueueClient(path: path)
@@ -136,7 +136,7 @@ struct EventClientTests {
         await client.close()
     }
 
-    @Test func connectionsThatAreLostAreMadeAgain() async throws {
+    @Test func reconnectsAfterLostConnections() async throws {
         // The worker closes each connection after one event.
         let ids = Guarded<[String]>([])
         let count = Guarded(0)
@@ -169,7 +169,7 @@ struct EventClientTests {
         FakeWorker.reply("no", status: 404),
         FakeWorker.reply("event: snapshot\ndata: []\n\n"),
     ])
-    func whatIsNoStreamEndsIt(answer: String) async throws {
+    func invalidStreamEndsSubscription(answer: String) async throws {
         let worker = try FakeWorker { _ in answer }
         let client = QueueClient(path: worker.path)
         let error = await #expect(throws: QueueError.self) {

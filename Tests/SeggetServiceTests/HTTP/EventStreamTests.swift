@@ -22,7 +22,7 @@ struct EventStreamTests {
         return task
     }
 
-    @Test func aReportComesFirstAndThenWhatChanges() async throws {
+    @Test func sendsReportThenChanges() async throws {
         try await ServedDoor.use { served throws in
             let reader = try EventReader(served.server.path)
             let report = try Self.read(try await reader.next())
@@ -42,7 +42,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func curlSeesThem() async throws {
+    @Test func curlReceivesEvents() async throws {
         let child = try await ServedDoor.use { served throws in
             let child = try ChildProcess(
                 "/usr/bin/curl",
@@ -65,7 +65,7 @@ struct EventStreamTests {
         #expect(try child.wait().end == .exit(0))
     }
 
-    @Test func atMostFourASecondByTheServersClock() async throws {
+    @Test func sendsAtMostFourEventsASecond() async throws {
         try await ServedDoor.use { served throws in
             let reader = try EventReader(served.server.path)
             var last = try #require(try await reader.next()?.moment)
@@ -83,7 +83,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func nothingIsSentWhenNothingChangesButThatItIsThere() async throws {
+    @Test func sendsOnlyKeepAliveWithoutChanges() async throws {
         var limits = ServerLimits()
         limits.keepAliveTime = .milliseconds(20)
         try await ServedDoor.use(limits: limits) { served throws in
@@ -94,7 +94,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func aFilterIsKept() async throws {
+    @Test func appliesFilterToChanges() async throws {
         try await ServedDoor.use { served throws in
             let reader = try EventReader(served.server.path, query: "?state=waiting")
             #expect(try Self.read(try await reader.next()).tasks.isEmpty)
@@ -113,7 +113,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func whoComesBackGetsWhatHasChangedSince() async throws {
+    @Test func returningClientReceivesChangesSinceLastEvent() async throws {
         try await ServedDoor.use { served throws in
             let path = served.server.path
             let reader = try EventReader(path)
@@ -141,7 +141,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func oneThatNeverReadsKeepsNobody() async throws {
+    @Test func clientThatNeverReadsDelaysNoOther() async throws {
         try await ServedDoor.use { served throws in
             await served.door.pad(8 << 20)
             let stuck = try EventReader(served.server.path)
@@ -161,7 +161,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func oneThatTakesNothingForLongIsClosed() async throws {
+    @Test func clientThatNeverReadsIsDisconnected() async throws {
         var limits = ServerLimits()
         limits.replyTime = .milliseconds(500)
         try await ServedDoor.use(limits: limits) { served throws in
@@ -181,7 +181,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func aHundredListen() async throws {
+    @Test func servesHundredSubscribers() async throws {
         try await ServedDoor.use { served throws in
             let readers = try (0..<100).map { number in
                 try EventReader(served.server.path, query: number % 2 == 0 ? "" : "?state=running")
@@ -201,7 +201,7 @@ struct EventStreamTests {
     @Test(arguments: [
         "HTTP/1.1\r\nHost: a\r\nConnection: close", "HTTP/1.1\r\nHost: a", "HTTP/1.0",
     ])
-    func theEndOfTheServerEndsThem(head: String) async throws {
+    func serverStopEndsStreams(head: String) async throws {
         let connection = try await ServedDoor.use { served throws in
             let connection = try served.connect()
             connection.send("GET /v2/events \(head)\r\n\r\n")
@@ -214,7 +214,7 @@ struct EventStreamTests {
         #expect(connection.text.hasSuffix("\r\n0\r\n\r\n") == isChunked)
     }
 
-    @Test func theHeadAloneHasNoEvents() async throws {
+    @Test func headRequestHasNoEvents() async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             connection.send("HEAD /v2/events HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -225,7 +225,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test func aQueueThatCannotBeUsedIsSaidSo() async throws {
+    @Test func reportsUnusableQueue() async throws {
         try await ServedDoor.use { served throws in
             let reader = try EventReader(served.server.path)
             _ = try Self.read(try await reader.next())

@@ -26,11 +26,11 @@ struct GateTests {
         ("localhost@evil.example", false), ("127.1", false), ("192.0.2.7.evil.example", false),
         ("2130706433", false), ("0x7f000001", false),
     ])
-    func hosts(host: String, isOwn: Bool) {
+    func acceptsOnlyKnownHosts(host: String, isOwn: Bool) {
         #expect(Self.isLetIn([("Host", host)]) == isOwn)
     }
 
-    @Test func noHostIsRefused() { #expect(!Self.isLetIn([])) }
+    @Test func missingHostIsRefused() { #expect(!Self.isLetIn([])) }
 
     @Test(arguments: [
         ([], true), (["http://localhost:6800"], true), (["HTTP://LOCALHOST:6800"], true),
@@ -41,7 +41,7 @@ struct GateTests {
         (["http://localhost:6800", "http://evil.example"], false),
         (["https://ariang.example", "https://ariang.example"], false),
     ])
-    func origins(origins: [String], isLetIn: Bool) {
+    func acceptsOnlyAllowedOrigins(origins: [String], isLetIn: Bool) {
         let fields = [("Host", "localhost:6800")] + origins.map { ("Origin", $0) }
         #expect(Self.isLetIn(fields) == isLetIn)
     }
@@ -50,7 +50,7 @@ struct GateTests {
         (["none"], true), (["same-origin"], true), (["same-site"], false), (["cross-site"], false),
         ([""], false), (["none", "cross-site"], false),
     ])
-    func sites(sites: [String], isLetIn: Bool) {
+    func refusesCrossSiteRequests(sites: [String], isLetIn: Bool) {
         let fields = [("Host", "localhost")] + sites.map { ("Sec-Fetch-Site", $0) }
         #expect(Self.isLetIn(fields) == isLetIn)
         // An allowed page is on another site.
@@ -60,7 +60,7 @@ struct GateTests {
             !Self.isLetIn([("Host", "evil.example"), ("Origin", "https://ariang.example")]))
     }
 
-    @Test func everyOriginCanBeOpened() {
+    @Test func asteriskAllowsAllOrigins() {
         var gate = Gate()
         gate.origins = ["*"]
         let fields = [("Host", "localhost"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site")]
@@ -78,7 +78,7 @@ struct LockoutTests {
         #expect(delays.dropFirst(5).allSatisfy { $0 == 16 })
     }
 
-    @Test func addressesAreApart() {
+    @Test func failuresAreCountedPerAddress() {
         var lockout = Lockout()
         for _ in 0..<9 { _ = lockout.fail("a", now: 0) }
         #expect(lockout.fail("b", now: 0) == 1)
@@ -95,7 +95,7 @@ struct LockoutTests {
         #expect(lockout.fail("a", now: 599) == 1)
     }
 
-    @Test func addressesDoNotPileUp() {
+    @Test func limitsNumberOfAddresses() {
         var lockout = Lockout()
         for number in 0..<100_000 { _ = lockout.fail("\(number)", now: 0) }
         #expect(

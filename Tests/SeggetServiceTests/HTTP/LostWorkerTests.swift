@@ -30,7 +30,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func nobodyIsThere() async throws {
+    @Test func reportsMissingWorker() async throws {
         let sandbox = try Sandbox("nobody")
         let long = String(repeating: "x", count: 200)
         for path in [sandbox.path("none.sock"), sandbox.path(long)] {
@@ -49,13 +49,13 @@ struct LostWorkerTests {
         FakeWorker.reply("no", status: 404), FakeWorker.health(version: "9", api: "v2"),
         "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
     ])
-    func somethingElseIsThere(answer: String) async throws {
+    func reportsOtherServer(answer: String) async throws {
         let worker = try FakeWorker { _ in answer }
         let error = try await Self.use(worker.path) { await Self.failure($0) }
         #expect(error?.code == .worker)
     }
 
-    @Test func answersWhatIsNotUnderstood() async throws {
+    @Test func reportsInvalidResponse() async throws {
         let worker = try FakeWorker { line in
             line.contains("health")
                 ? FakeWorker.health(version: seggetVersion) : FakeWorker.reply("{}")
@@ -69,7 +69,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func itDoesNotAnswer() async throws {
+    @Test func reportsTimeout() async throws {
         let worker = try FakeWorker { _ in "" }
         let error = try await Self.use(worker.path, connectTime: .milliseconds(200)) {
             await Self.failure($0)
@@ -78,7 +78,7 @@ struct LostWorkerTests {
         #expect(error?.message.contains("does not answer") == true)
     }
 
-    @Test func itGoesAwayInTheMiddle() async throws {
+    @Test func reportsClosedConnection() async throws {
         let worker = try FakeWorker { line in
             line.contains("health") ? FakeWorker.health(version: seggetVersion) : nil
         }
@@ -91,7 +91,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func itIsKilledInTheMiddle() async throws {
+    @Test func reportsKilledWorker() async throws {
         let sandbox = try Sandbox("killed")
         let script = """
             import socket, sys
@@ -124,7 +124,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func itIsStartedAgain() async throws {
+    @Test func usesRestartedWorker() async throws {
         let sandbox = try Sandbox("again")
         let path = sandbox.path("q.sock")
         try await Self.use(path) { client throws in
@@ -138,7 +138,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func whatWasNotSentIsSentAgain() async throws {
+    @Test func resendsUnsentRequests() async throws {
         let asked = Mutex(0)
         let worker = try FakeWorker { line in
             guard !line.contains("health") else {
@@ -157,7 +157,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func anotherVersionIsToldOnceAndWorks() async throws {
+    @Test func reportsOtherVersionOnce() async throws {
         let worker = try FakeWorker { line in
             line.contains("health")
                 ? FakeWorker.health(version: "0.0.7")
@@ -177,7 +177,7 @@ struct LostWorkerTests {
         }
     }
 
-    @Test func moreCommandsThanFitAreSentInSeveral() async throws {
+    @Test func splitsManyCommandsIntoRequests() async throws {
         try await ServedDoor.use { served throws in
             let client = QueueClient(path: served.server.path, mostBytes: 1000)
             let commands = (0..<100).map {

@@ -94,7 +94,7 @@ struct MalformedCallTests {
     }
 
     @Test(arguments: rows)
-    func isAnsweredAndChangesNothing(row: Row) async throws {
+    func invalidCallsReceiveErrorsAndChangeNothing(row: Row) async throws {
         try await ServedSite.use { site in
             let client = try site.connect()
             let head = Array(
@@ -117,7 +117,7 @@ struct MalformedCallTests {
     }
 
     /// A request whose body is shorter than its `Content-Length`.
-    @Test func aBodyThatIsCutOffIsNotCarriedOut() async throws {
+    @Test func ignoresTruncatedBody() async throws {
         try await ServedSite.use { site in
             let whole = ServedSite.request("POST /jsonrpc", "", Self.call)
             let client = try site.connect()

@@ -29,14 +29,14 @@ struct PeerTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can be somebody else"))
-    func anotherUserIsNotHeard() async throws {
+    func refusesOtherUser() async throws {
         try await ServedDoor.use { served throws in
             #expect(try await Self.ask(as: 65534, served) == "end\n")
             #expect(try await Self.ask(as: 0, served).hasPrefix("HTTP/1.0 200 OK\r\n"))
         }
     }
 
-    @Test func theSocketIsForThisUserOnly() async throws {
+    @Test func socketHasPrivateMode() async throws {
         try await ServedDoor.use { served throws in
             var status = stat()
             #expect(stat(served.server.path, &status) == 0)

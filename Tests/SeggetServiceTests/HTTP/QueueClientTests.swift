@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct QueueClientTests {
-    @Test func isADoorLikeTheOneThatIsServed() async throws {
+    @Test func givesSameResultsAsServedQueue() async throws {
         try await ServedDoor.use { served throws in
             try await served.withClient { client throws in
                 let door = served.door

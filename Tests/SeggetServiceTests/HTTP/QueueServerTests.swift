@@ -89,7 +89,7 @@ struct QueueServerTests {
         ("PUT", "/v2/settings", 400), ("OPTIONS", "/v2/settings", 405),
         ("HEAD", "/v2/health", 200), ("HEAD", "/v2/nothing", 404), ("HEAD", "/v2/commands", 405),
     ])
-    func saysWhatIsWrong(method: String, target: String, status: Int) async throws {
+    func reportsReasonOfRefusedRequest(method: String, target: String, status: Int) async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             connection.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
@@ -109,7 +109,7 @@ struct QueueServerTests {
         }
     }
 
-    @Test func tellsWhichMethodsThereAre() async throws {
+    @Test func listsAllowedMethods() async throws {
         try await ServedDoor.use { served throws in
             let settings = try await served.curl("http://localhost/v2/settings", "-X", "DELETE")
             #expect(settings.status == 405)
@@ -152,7 +152,7 @@ struct QueueServerTests {
         (#"{"commands":[{"command":"move","all":true,"to":"secret"}]}"#, "`commands[0].to`"),
         (#"{"commands":[{"command":"pause","states":["secret"]}]}"#, "one is not a state"),
     ])
-    func saysWhatIsWrongWithABodyAndNotWhatIsInIt(body: String, words: String) async throws {
+    func errorsDoNotRepeatBody(body: String, words: String) async throws {
         try await ServedDoor.use { served throws in
             let reply = try await served.curl("http://localhost/v2/commands", "--data-binary", body)
             #expect(reply.status == 400)
@@ -164,7 +164,7 @@ struct QueueServerTests {
         }
     }
 
-    @Test func refusesSettingsThatItDoesNotKnow() async throws {
+    @Test func refusesUnknownSettings() async throws {
         try await ServedDoor.use { served throws in
             let reply = try await served.curl(
                 "http://localhost/v2/settings", "-X", "PUT", "-d", #"{"max_runing":9}"#)
@@ -179,7 +179,7 @@ struct QueueServerTests {
         (.unavailable, 500), (.busy, 503), (.hasWorker, 409), (.noTask, 404), (.invalid, 400),
         (.worker, 502),
     ])
-    func passesOnWhatTheQueueFailsWith(code: QueueError.Code, status: Int) async throws {
+    func mapsQueueErrorsToStatus(code: QueueError.Code, status: Int) async throws {
         try await ServedDoor.use { served throws in
             await served.door.fail(QueueError(code, "what happened", hint: "what to do"))
             let reply = try await served.curl("http://localhost/v2/tasks")
@@ -190,7 +190,7 @@ struct QueueServerTests {
         }
     }
 
-    @Test func keepsTheConnection() async throws {
+    @Test func keepsConnectionOpen() async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             for _ in 0..<3 {
@@ -207,7 +207,7 @@ struct QueueServerTests {
         }
     }
 
-    @Test func answersWhatWasSentAtOnceInOrder() async throws {
+    @Test func answersPipelinedRequestsInOrder() async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             let requests = (0..<20).map { number in
@@ -230,7 +230,7 @@ struct QueueServerTests {
         }
     }
 
-    @Test func speaksToOldClients() async throws {
+    @Test func supportsHTTP10Clients() async throws {
         try await ServedDoor.use { served throws in
             let once = try served.connect()
             once.send("GET /v2/health HTTP/1.0\r\n\r\n")
@@ -249,7 +249,7 @@ struct QueueServerTests {
         }
     }
 
-    @Test func answersAClientThatSendsNothingMore() async throws {
+    @Test func answersHalfClosedClient() async throws {
         try await ServedDoor.use { served throws in
             await served.door.hold()
             let connection = try served.connect()

@@ -14,7 +14,7 @@ struct RequestBoundsTests {
     }()
     private static let request = "POST /v2/commands HTTP/1.1\r\nHost: a\r\n"
 
-    @Test func takesBigBodiesInChunks() async throws {
+    @Test func acceptsLargeChunkedBodies() async throws {
         try await ServedDoor.use { served throws in
             let commands = (0..<20_000).map { number in
                 QueueCommand.tag(
@@ -32,7 +32,7 @@ struct RequestBoundsTests {
         }
     }
 
-    @Test func gives100ToWhoeverWaitsForIt() async throws {
+    @Test func sends100ContinueIfExpected() async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             connection.send(
@@ -56,7 +56,7 @@ struct RequestBoundsTests {
     @Test(arguments: [
         ("POST /v2/nothing", 404), ("PUT /v2/commands", 405), ("POST /v2/tasks", 405),
     ])
-    func refusesABodyBeforeItIsSent(line: String, status: Int) async throws {
+    func refusesBodyBeforeReadingIt(line: String, status: Int) async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             connection.send(
@@ -77,7 +77,7 @@ struct RequestBoundsTests {
         "Transfer-Encoding: chunked\r\n\r\n"
             + String(repeating: "A\r\n0123456789\r\n", count: 101) + "0\r\n\r\n",
     ])
-    func refusesBodiesThatAreTooLong(rest: String) async throws {
+    func refusesLongBodies(rest: String) async throws {
         try await ServedDoor.use(limits: Self.small) { served throws in
             let connection = try served.connect()
             connection.send(Self.request + rest)
@@ -90,7 +90,7 @@ struct RequestBoundsTests {
         }
     }
 
-    @Test func tellsCurlThatABodyIsTooLong() async throws {
+    @Test func curlReceives413ForLongBody() async throws {
         try await ServedDoor.use { served throws in
             try Data(repeating: 32, count: 20 << 20)
                 .write(to: URL(fileURLWithPath: served.sandbox.path("body")))
@@ -120,7 +120,7 @@ struct RequestBoundsTests {
         ("GET /\(String(repeating: "x", count: 40_000))", 431),
         ("GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: y\r\n", count: 101))\r\n", 431),
     ])
-    func refusesWhatIsNoRequest(text: String, status: Int) async throws {
+    func refusesInvalidRequests(text: String, status: Int) async throws {
         try await ServedDoor.use { served throws in
             let connection = try served.connect()
             connection.send(text)

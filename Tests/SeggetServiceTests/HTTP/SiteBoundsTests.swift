@@ -18,14 +18,14 @@ struct SiteBoundsTests {
         return limits
     }
 
-    @Test func theBoundsAreThoseOfTheManual() {
+    @Test func limitsMatchManual() {
         #expect(ServerLimits.web.body == 2 << 20)
         #expect(ServerLimits.web.connections == 256)
         #expect(ServerLimits.web.headTime == .seconds(10))
         #expect(JSONValue.mostLevels == 64)
     }
 
-    @Test func oneTooManyIsClosed() async throws {
+    @Test func closesExcessConnection() async throws {
         try await ServedSite.use(limits: Self.limits { $0.connections = 2 }) { site in
             let first = [try await site.socket(), try await site.socket()]
             let third = try site.connect()
@@ -40,7 +40,7 @@ struct SiteBoundsTests {
         }
     }
 
-    @Test func aHeadThatDoesNotComeIsGivenUp() async throws {
+    @Test func missingHeadTimesOut() async throws {
         try await ServedSite.use(limits: Self.limits { $0.headTime = Self.short }) { site in
             let silent = try site.connect()
             let stalled = try site.connect()
@@ -64,7 +64,7 @@ struct SiteBoundsTests {
     }
 
     /// The timeout for a head does not apply to WebSockets.
-    @Test func aWebSocketStays() async throws {
+    @Test func webSocketHasNoHeadTimeout() async throws {
         try await ServedSite.use(limits: Self.limits { $0.headTime = Self.short }) { site in
             let socket = try await site.socket()
             let silent = try site.connect()
@@ -78,7 +78,7 @@ struct SiteBoundsTests {
         }
     }
 
-    @Test func aBodyThatDoesNotComeIsRefused() async throws {
+    @Test func missingBodyTimesOut() async throws {
         try await ServedSite.use(limits: Self.limits { $0.bodyTime = Self.short }) { site in
             let stalled = try site.connect()
             stalled.send("POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{")
@@ -116,7 +116,7 @@ struct SiteBoundsTests {
     ]
 
     @Test(arguments: tooMuch.indices)
-    func aWebSocketIsBounded(row: Int) async throws {
+    func limitsWebSocketFrames(row: Int) async throws {
         let (name, bytes, status) = Self.tooMuch[row]
         try await ServedSite.use { site in
             let socket = try await site.socket()
@@ -149,7 +149,7 @@ struct SiteBoundsTests {
         WebClient.frame([3, 232], opcode: 8), WebClient.frame([], opcode: 3),
         WebClient.frame([32], opcode: 0),
     ])
-    func nothingBehindTheEndIsCarriedOut(end: [UInt8]) async throws {
+    func ignoresFramesAfterClose(end: [UInt8]) async throws {
         try await ServedSite.use { site in
             let socket = try await site.socket()
             let call = ServedSite.call("aria2.addUri", #",["http://a/b"]"#)
@@ -166,7 +166,7 @@ struct SiteBoundsTests {
 
     /// Otherwise the download of its first call could end before the WebSocket receives
     /// notifications.
-    @Test func aWebSocketIsAnsweredOnceItHearsWhatHappens() async throws {
+    @Test func webSocketIsAnsweredAfterSubscription() async throws {
         try await ServedSite.use { site in
             // The queue does not report its tasks yet.
             await site.door.hold()
@@ -179,7 +179,7 @@ struct SiteBoundsTests {
         }
     }
 
-    @Test func fragmentsAreOneMessage() async throws {
+    @Test func joinsFragments() async throws {
         try await ServedSite.use { site in
             let socket = try await site.socket()
             let text = Array(ServedSite.call().utf8)
@@ -194,7 +194,7 @@ struct SiteBoundsTests {
 
     /// Clients that do not read: one that sends calls, and one that sends pings.
     @Test(arguments: [false, true])
-    func aWebSocketThatNeverReadsIsClosed(pings: Bool) async throws {
+    func closesWebSocketThatNeverReads(pings: Bool) async throws {
         try await ServedSite.use(limits: Self.limits { $0.replyTime = Self.short }) { site in
             let socket = try await site.socket(receiveBuffer: 2048)
             let frame =
@@ -215,7 +215,7 @@ struct SiteBoundsTests {
     }
 
     /// Only a few calls are read from a client that does not read the responses.
-    @Test func callsDoNotPileUp() async throws {
+    @Test func limitsPendingCalls() async throws {
         try await ServedSite.use { site in
             await site.door.hold()
             let socket = try await site.socket()
@@ -241,7 +241,7 @@ struct SiteBoundsTests {
     }
 
     /// The API reports the download folder and its free space.
-    @Test func clientsAreToldOfTheirFolder() async throws {
+    @Test func reportsDownloadFolder() async throws {
         try await ServedSite.use { site in
             let reply = try await site.ask("GET /api/v2/health", ServedSite.authorization)
             let health = try JSONDecoder().decode(
@@ -252,7 +252,7 @@ struct SiteBoundsTests {
     }
 
     /// If a folder does not exist yet, its nearest existing parent is used.
-    @Test func roomIsThatOfTheFolderThatIsThere() throws {
+    @Test func freeSpaceIsOfNearestExistingFolder() throws {
         let home = try Sandbox()
         #expect(try #require(QueueAPI.freeBytes(at: home.path)) > 0)
         #expect(try #require(QueueAPI.freeBytes(at: home.path("a/b/c"))) > 0)

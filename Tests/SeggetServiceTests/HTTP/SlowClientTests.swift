@@ -16,7 +16,7 @@ struct SlowClientTests {
         return limits
     }
 
-    @Test func thoseThatStallDoNotKeepOthers() async throws {
+    @Test func stalledClientsDelayNoOthers() async throws {
         try await ServedDoor.use { served throws in
             let inHead = try served.connect()
             inHead.send("GET /v2/health HT")
@@ -39,7 +39,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test func aHundredAtATimeAreServed() async throws {
+    @Test func servesHundredClientsAtOnce() async throws {
         try await ServedDoor.use { served throws in
             let connections = try (0..<100).map { _ in try served.connect() }
             for _ in 0..<3 {
@@ -54,7 +54,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test func oneTooManyIsClosed() async throws {
+    @Test func closesExcessConnection() async throws {
         try await ServedDoor.use(limits: Self.limits { $0.connections = 2 }) { served throws in
             let first = [try served.connect(), try served.connect()]
             for connection in first {
@@ -78,7 +78,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test func aSilentOneIsClosed() async throws {
+    @Test func closesSilentConnection() async throws {
         try await ServedDoor.use(limits: Self.limits { $0.headTime = Self.short }) { served in
             let silent = try served.connect()
             let stalled = try served.connect()
@@ -93,7 +93,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test func aBodyThatDoesNotComeIsRefused() async throws {
+    @Test func missingBodyTimesOut() async throws {
         try await ServedDoor.use(limits: Self.limits { $0.bodyTime = Self.short }) { served in
             let stalled = try served.connect()
             stalled.send("POST /v2/commands HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{")
@@ -104,7 +104,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test func anAnswerThatNobodyTakesIsGivenUp() async throws {
+    @Test func unreadResponseTimesOut() async throws {
         try await ServedDoor.use(limits: Self.limits { $0.replyTime = Self.short }) { served in
             await served.door.pad(8 << 20)
             let connection = try served.connect()
@@ -119,7 +119,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test func answersDoNotPileUpForAClientThatTakesNone() async throws {
+    @Test func limitsUnreadResponses() async throws {
         try await ServedDoor.use { served throws in
             await served.door.pad(4 << 20)
             let connection = try served.connect()

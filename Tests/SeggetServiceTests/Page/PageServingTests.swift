@@ -29,7 +29,7 @@ struct PageServingTests {
     }
 
     /// With the secret alone, a client receives only the links that clients have added.
-    @Test func aSessionSeesTheLinksOfAllTasks() async throws {
+    @Test func sessionReadsLinksOfAllTasks() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             func ids(_ fields: String) async throws -> [QueueTask.ID] {
                 let reply = try #require(await site.ask("GET /api/v2/links", fields))
@@ -60,7 +60,7 @@ struct PageServingTests {
         (#""url":"http://h/f","name":"..""#, "name"),
         (#""tags":[]"#, nil),
     ])
-    func aMemberThatCannotBeUsedIsNamed(members: String, member: String?) async throws {
+    func errorNamesInvalidMember(members: String, member: String?) async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let body = #"{"commands":[{"command":"add","root":"/srv/downloads",\#(members)}]}"#
             let reply = try #require(
@@ -73,7 +73,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func thePageIsShownToEverybodyAndNothingElse() async throws {
+    @Test func servesOnlyPageWithoutSession() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let page = try #require(await site.ask("GET /?url=https://example.org/"))
             #expect(page.status == 200)
@@ -93,7 +93,7 @@ struct PageServingTests {
     }
 
     /// A reverse proxy may serve the page below another folder, so every path is relative.
-    @Test func thePageKnowsNoRoot() async throws {
+    @Test func pathsOfPageAreRelative() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let page = try #require(await site.ask("GET /")).body
             var names = page.matches(of: /(?:href|src)="(app\/[^"]+)"/).map { String($0.1) }
@@ -112,7 +112,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func withoutAPageThereIsNone() async throws {
+    @Test func servesNoPageIfDisabled() async throws {
         try await ServedSite.use { (site: ServedSite) async throws in
             #expect(try await site.ask("GET /")?.status == 404)
             let login = #"{"secret":"\#(ServedSite.secret)"}"#
@@ -121,7 +121,7 @@ struct PageServingTests {
     }
 
     /// A browser sends the cookie to every port of a host, and foreign scripts may know a token.
-    @Test func cookieAndTokenAreBothNeeded() async throws {
+    @Test func sessionNeedsCookieAndToken() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let (token, cookie) = try await Self.logIn(site)
             let bearer = "Authorization: Bearer \(token)\r\n"
@@ -133,7 +133,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func onlyTheSecretLetsIn() async throws {
+    @Test func onlySecretStartsSession() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             for body in [#"{"secret":"x"}"#, #"{"token":"x"}"#, "{}"] {
                 let reply = try #require(await site.ask("POST /session", "", body))
@@ -146,7 +146,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func anOpeningLetsInOnce() async throws {
+    @Test func openingStartsOneSession() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             site.server.openings.address = "http://127.0.0.1:\(site.port)/"
             let client = QueueClient(path: site.server.path) { _ in }
@@ -162,7 +162,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func whereThereIsNoPageNothingIsOpened() async throws {
+    @Test func refusesOpeningsWithoutPage() async throws {
         try await ServedSite.use { (site: ServedSite) async throws in
             let client = QueueClient(path: site.server.path) { _ in }
             await #expect(throws: QueueError.self) { try await client.opening() }
@@ -170,7 +170,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func loggingOutTakesTheCookie() async throws {
+    @Test func logoutDeletesCookie() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             let reply = try #require(await site.ask("DELETE /session"))
             #expect(reply.status == 204)
@@ -180,7 +180,7 @@ struct PageServingTests {
     }
 
     /// Links of other sites may open the page, but may not read it or show it in a frame.
-    @Test func linksOfOthersLeadToThePageOnly() async throws {
+    @Test func foreignLinksOpenOnlyPage() async throws {
         try await ServedSite.use(page: .own) { (site: ServedSite) async throws in
             func link(_ line: String, mode: String = "navigate", to use: String = "document")
                 async throws -> Int?
@@ -204,7 +204,7 @@ struct PageServingTests {
         }
     }
 
-    @Test func anotherPageIsShownFromItsFolder() async throws {
+    @Test func servesCustomPageFromFolder() async throws {
         let sandbox = try Sandbox("page")
         let folder = sandbox.path("ui")
         let files = FileManager.default

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PageSessionsTests {
     private let sessions = PageSessions(secret: "one secret")
 
-    @Test func cookieAndTokenBelongTogether() {
+    @Test func tokenMatchesOnlyItsCookie() {
         let (one, other) = (sessions.begin(now: 100), sessions.begin(now: 100))
         #expect(one.cookie != other.cookie && one.token != other.token)
         #expect(sessions.isValid(cookie: one.cookie, token: one.token, now: 101))
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func aSessionEnds() {
+    @Test func sessionExpires() {
         let session = sessions.begin(now: 100)
         let end = 100 + PageSessions.length
         #expect(session.expires == end)
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Sessions survive a restart of the service, but not a new secret.
-    @Test func onlyTheSecretCounts() {
+    @Test func sessionDependsOnlyOnSecret() {
         let session = sessions.begin(now: 100)
         #expect(
             PageSessions(secret: "one secret")
@@ -38,7 +38,7 @@ import Testing
                 .isValid(cookie: session.cookie, token: session.token, now: 101))
     }
 
-    @Test func aTokenOpensOnceAndForAMinute() throws {
+    @Test func openingIsValidOnceForOneMinute() throws {
         let clock = Mutex(0.0)
         let openings = OpeningTokens { clock.withLock { $0 } }
         #expect(openings.open() == nil)

@@ -30,7 +30,7 @@ struct AllowedFoldersTests {
         }
     }
 
-    @Test func belowTheRootsOnly() {
+    @Test func allowsOnlyFoldersBelowRoots() {
         for folder in [
             root, root + "/sub", root + "/sub/deeper", root + "/new", root + "/new/deeper",
             root + "/sub/new", root.replacing("/root", with: "/other"),
@@ -45,7 +45,7 @@ struct AllowedFoldersTests {
         }
     }
 
-    @Test func namesWithADotInFrontAreRefused() {
+    @Test func refusesNamesWithLeadingDot() {
         for folder in ["/.ssh", "/sub/.ssh", "/.", "/..", "/sub/..", "/sub/../..", "/new/.x/y"] {
             #expect(!isAllowed(root + folder, "a"), "\(folder)")
         }
@@ -53,7 +53,7 @@ struct AllowedFoldersTests {
         for name in ["a.", "a..b", "a.b"] { #expect(isAllowed(root, name), "\(name)") }
     }
 
-    @Test func linksAreNotFollowed() throws {
+    @Test func refusesSymbolicLinks() throws {
         symlink(sandbox.path("other"), sandbox.path("root/link"))
         symlink("sub", sandbox.path("root/near"))
         symlink("/nonexistent", sandbox.path("root/dangling"))
@@ -67,7 +67,7 @@ struct AllowedFoldersTests {
         #expect(isAllowed(root + "/sub/deeper", "a"))
     }
 
-    @Test func aLinkThatIsPutInLaterIsSeen() {
+    @Test func detectsLinkCreatedLater() {
         #expect(isAllowed(root + "/sub/deeper", "a"))
         rmdir(sandbox.path("root/sub/deeper"))
         symlink("/etc", sandbox.path("root/sub/deeper"))
@@ -77,7 +77,7 @@ struct AllowedFoldersTests {
         #expect(!isAllowed(root + "/sub", "a"))
     }
 
-    @Test func whatIsNoFolderIsRefused() throws {
+    @Test func refusesPathsThatAreNoFolder() throws {
         try sandbox.write("root/file", "x")
         mkfifo(sandbox.path("root/fifo"), 0o600)
         for folder in ["/file", "/file/new", "/fifo", "/" + String(repeating: "x", count: 300)] {
@@ -85,13 +85,13 @@ struct AllowedFoldersTests {
         }
     }
 
-    @Test func aRootThatIsNotThereYetIsOne() throws {
+    @Test func acceptsMissingRoot() throws {
         let later = try AllowedFolders([root + "/later"], home: "/home/u")
         try later.judge(root + "/later/new", "a")
     }
 
     @Test(arguments: ["/", "/home/u"])
-    func neitherTheRootNorHomeIsOne(root: String) {
+    func refusesRootFolderAndHome(root: String) {
         #expect(throws: RPCPolicy.Forbidden.self) {
             try AllowedFolders(["/srv", root], home: "/home/u")
         }

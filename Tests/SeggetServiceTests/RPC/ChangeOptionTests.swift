@@ -35,7 +35,7 @@ struct ChangeOptionTests {
     }
 
     /// The call of AriaNg when a user changes one option of a task (`setTaskOption`).
-    @Test func takesACallOfAriaNg() async throws {
+    @Test func acceptsCallOfAriaNg() async throws {
         let body = """
             {"jsonrpc":"2.0","method":"aria2.changeOption",\
             "id":"QXJpYU5nXzE3NjQzMjE4OTZfMC4xODc5NDQ2MDQ1MjI1MTY4Mg==",\
@@ -92,7 +92,7 @@ struct ChangeOptionTests {
         }
     }
 
-    @Test func ignoresTheValuesThatThereAre() async throws {
+    @Test func ignoresCurrentValues() async throws {
         let present = try #require(await call("getOption"))
         #expect(present.object?.count ?? 0 > 10)
         #expect(await call("changeOption", present) == "OK")
@@ -103,7 +103,7 @@ struct ChangeOptionTests {
         ("pause", "true"), ("gid", "0123456789abcdef"), ("parameterized-uri", "true"),
         ("continue", "false"), ("allow-overwrite", "true"),
     ])
-    func refusesWhatCannotChangeAndChangesNothing(name: String, value: String) async throws {
+    func refusesUnchangeableOptions(name: String, value: String) async throws {
         let options: JSONValue = .object(["split": "4", "out": "b", name: .string(value)])
         let message = try #require(await call("changeOption", options)?.string)
         #expect(message.contains("'\(name)'") && message.contains("cannot be changed"))
@@ -115,7 +115,7 @@ struct ChangeOptionTests {
     }
 
     /// A paused task stays paused; only `aria2.unpause` resumes it.
-    @Test func refusesToContinueAPausedTask() async {
+    @Test func doesNotResumePausedTask() async {
         var task = Sample.tasks[0]
         (task.state, task.wanted) = ("paused", .paused)
         await door.put(task)
@@ -125,14 +125,14 @@ struct ChangeOptionTests {
     }
 
     /// Secrets are compared with the stored values, not with those that clients see.
-    @Test func changesASecretBesideAPublicHeader() async throws {
+    @Test func changesSecretHeader() async throws {
         let options: JSONValue = ["header": ["Authorization: Bearer new"]]
         #expect(await call("changeOption", options) == "OK")
         #expect(await changes().first?.values.headers == ["Authorization: Bearer new"])
     }
 
     /// If clients may not use the path, the other options are not changed either.
-    @Test func changesNothingWhereThePlaceIsRefused() async throws {
+    @Test func refusedPathChangesNothing() async throws {
         let message = await call("changeOption", ["split": "4", "dir": "/etc"])?.string
         #expect(message?.contains("/etc") == true)
         #expect(await door.commands.isEmpty)

@@ -10,7 +10,7 @@ struct RPCMessageTests {
         "12345678901234567890", "123456789012345678901234567890", "9007199254740993", "-1", "0",
         "null", #""a""#, #""""#, #""12""#, "true", "[1]", #"{"a":1}"#, "1.5",
     ])
-    func theIdentifierComesBackAsItWas(id: String) {
+    func returnsIdentifierUnchanged(id: String) {
         guard case .one(let request) = RPCBody(Data(#"{"id":\#(id),"method":"m"}"#.utf8)) else {
             Issue.record("no request")
             return
@@ -19,7 +19,7 @@ struct RPCMessageTests {
         #expect(text == #"{"id":\#(id),"jsonrpc":"2.0","result":"x"}"#)
     }
 
-    @Test func whatACallIs() {
+    @Test func parsesCalls() {
         let call = #"{"jsonrpc":"2.0","id":1,"method":"m","params":["a",2,null,{"b":[true]}]}"#
         guard case .one(let request) = RPCBody(Data(call.utf8)) else {
             Issue.record("no request")
@@ -37,16 +37,16 @@ struct RPCMessageTests {
         #"{"id":NaN,"method":"m"}"#,
         String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 50_000),
     ])
-    func whatIsNoJSONIsBroken(text: String) { #expect(RPCBody(Data(text.utf8)) == .broken) }
+    func refusesInvalidJSON(text: String) { #expect(RPCBody(Data(text.utf8)) == .broken) }
 
-    @Test func invalidUTF8IsBroken() {
+    @Test func refusesInvalidUTF8() {
         for bytes: [UInt8] in [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf], [0xf5, 0x80]] {
             let text = Data(#"{"id":1,"method":""#.utf8) + Data(bytes) + Data(#""}"#.utf8)
             #expect(RPCBody(text) == .broken, "\(bytes)")
         }
     }
 
-    @Test func whatIsCutOffIsBroken() {
+    @Test func refusesTruncatedJSON() {
         let whole = Array(
             #"{"id":12,"method":"aria2.addUri","params":["token:x",["http://a/ü"],{"a":"b"}]}"#.utf8
         )
@@ -58,7 +58,7 @@ struct RPCMessageTests {
     @Test(arguments: [
         (63, true), (64, false), (65, false), (1000, false),
     ])
-    func nestingIsBounded(levels: Int, isRead: Bool) {
+    func nestingIsLimited(levels: Int, isRead: Bool) {
         for (open, shut) in [("[", "]"), (#"{"a":"#, "}")] {
             // The innermost value is one level deeper.
             let text =
@@ -75,7 +75,7 @@ struct RPCMessageTests {
         (#"{"id":1,"method":"m","params":"a"}"#, -32602, 500),
         (#"{"id":1,"method":"m","params":null}"#, -32602, 500),
     ])
-    func whatIsNoCallIsRefused(text: String, code: Int, status: Int) {
+    func refusesInvalidCalls(text: String, code: Int, status: Int) {
         guard case .one(let request) = RPCBody(Data(text.utf8)),
             case .failure(let error) = request.call
         else {
@@ -85,7 +85,7 @@ struct RPCMessageTests {
         #expect(error.code == code && error.status == status)
     }
 
-    @Test func ofEqualKeysOneCounts() {
+    @Test func usesOneOfEqualKeys() {
         guard case .one(let request) = RPCBody(Data(#"{"id":1,"method":"a","method":"b"}"#.utf8)),
             case .success(let call) = request.call
         else {
@@ -95,7 +95,7 @@ struct RPCMessageTests {
         #expect(["a", "b"].contains(call.method))
     }
 
-    @Test func aBatchPassesOverWhatIsNoObject() {
+    @Test func batchSkipsOtherValues() {
         let text = #"[1,{"id":1,"method":"a"},"x",null,[],{"id":2,"method":"b"},{}]"#
         guard case .batch(let requests) = RPCBody(Data(text.utf8)) else {
             Issue.record("no batch")
@@ -116,7 +116,7 @@ struct RPCParametersTests {
         }
     }
 
-    @Test func whatIsMissingOrOfAnotherTypeIsSaid() {
+    @Test func reportsMissingOrWrongParameters() {
         let parameters = RPCParameters(["a", 1])
         #expect(
             Self.message { () throws(RPCError) in _ = try parameters.text(2) }
@@ -131,7 +131,7 @@ struct RPCParametersTests {
         #expect(Self.message { () throws(RPCError) in _ = try parameters.object(1) } != nil)
     }
 
-    @Test func numbers() throws {
+    @Test func readsNumbers() throws {
         let parameters = RPCParameters([
             -1, 0, .number(1.5), .number(Decimal(string: "123456789012345678901") ?? 0),
         ])
@@ -144,7 +144,7 @@ struct RPCParametersTests {
         #expect(Self.message { () throws(RPCError) in _ = try parameters.integer(3) } != nil)
     }
 
-    @Test func listsPassOverWhatIsNoText() throws {
+    @Test func listsSkipOtherValues() throws {
         let parameters = RPCParameters([["a", 1, .null, "b"], .array([]), [1]])
         #expect(try parameters.texts(0) == ["a", "b"])
         #expect(try parameters.keys(0) == ["a", "b"])

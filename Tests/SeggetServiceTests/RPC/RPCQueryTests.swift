@@ -14,7 +14,7 @@ struct RPCQueryTests {
         JSONValue.read(RPCQuery(target).text)
     }
 
-    @Test func aCallIsPutTogether() {
+    @Test func buildsCallFromQuery() {
         let parameters = Self.encoded(#"["token:x",["http://a/?b"]]"#)
         #expect(
             Self.value("/jsonrpc?method=aria2.addUri&id=a%20b&params=\(parameters)")
@@ -29,7 +29,7 @@ struct RPCQueryTests {
         #expect(Self.value("/jsonrpc?id=1&params=WyJhIl0=") == ["id": "1", "params": ["a"]])
     }
 
-    @Test func withoutAMethodTheParametersAreTheWholeText() {
+    @Test func usesParametersAsBodyWithoutMethod() {
         let batch = #"[{"id":1,"method":"m"}]"#
         #expect(RPCQuery("/jsonrpc?params=\(Self.encoded(batch))").text == Data(batch.utf8))
     }
@@ -39,7 +39,7 @@ struct RPCQueryTests {
         "/jsonrpc?params=!!", "/jsonrpc?method=m&id=1&params=!!", "/jsonrpc?method=m&params=",
         "/jsonrpc?method=m&params=%ff", "/jsonrpc?&&&", "/jsonrpc?=", "/jsonrpc?jsoncallback=f",
     ])
-    func whatCannotBeReadIsBroken(target: String) {
+    func refusesInvalidQueries(target: String) {
         #expect(RPCBody(RPCQuery(target).text) == .broken)
     }
 
@@ -50,7 +50,7 @@ struct RPCQueryTests {
             ("a;b", ""),
             ("<script>", ""), ("é", ""), ("a+b", ""), ("alert(1)//", ""), ("a%0Ab", ""),
         ] as [(String, String?)])
-    func callbacksAreNames(text: String, name: String?) {
+    func acceptsOnlyNamesAsCallbacks(text: String, name: String?) {
         let query = RPCQuery("/jsonrpc?method=m&jsoncallback=\(text)")
         let expected = name ?? text
         #expect(query.callback == (expected.isEmpty ? nil : expected))
@@ -60,7 +60,7 @@ struct RPCQueryTests {
                 == (expected.isEmpty ? "{}" : "\(expected)({})"))
     }
 
-    @Test func noTextEndsALineOfTheScript() {
+    @Test func escapesLineSeparators() {
         let query = RPCQuery("/jsonrpc?method=m&jsoncallback=f")
         #expect(
             String(decoding: query.wrapped(Data("\"a\u{2028}b\u{2029}\"".utf8)), as: UTF8.self)

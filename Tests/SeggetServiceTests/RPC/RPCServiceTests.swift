@@ -63,11 +63,11 @@ struct RPCServiceTests {
         (#"{"id":1,"method":"aria2.getVersion","params":{}}"#, 500), ("{", 500), ("[]", 200),
         (#"[{"id":1,"method":"aria2.getVersion","params":["token:t"]}]"#, 200),
     ])
-    func statusesAreAria2s(body: String, status: Int) async {
+    func httpStatusMatchesAria2(body: String, status: Int) async {
         #expect(await text(body).0 == status)
     }
 
-    @Test func anErrorHasItsIdentifier() async {
+    @Test func errorHasIdentifierOfCall() async {
         #expect(
             await text(
                 #"{"id":12345678901234567890,"method":"aria2.noSuchMethod","params":["token:s"]}"#
@@ -84,13 +84,13 @@ struct RPCServiceTests {
         "aria2.addTorrent", "aria2.addMetalink", "aria2.getFile", "system.nothing", "",
         "aria2.ADDURI",
     ])
-    func otherMethodsAreNotThere(method: String) async {
+    func refusesUnknownMethods(method: String) async {
         #expect(await call(method)?.string?.hasPrefix("No such method: ") == true)
     }
 
     // MARK: Tokens
 
-    @Test func aTokenIsTakenOffAndCompared() async {
+    @Test func checksToken() async {
         for token in ["token:s ", "token:", "token:S", "s", "TOKEN:s", "token:ss"] {
             let body: JSONValue = [
                 "id": 1, "method": "aria2.getVersion", "params": .array([.string(token)]),
@@ -103,7 +103,7 @@ struct RPCServiceTests {
         #expect(right.isAuthorized && !right.isRefused)
     }
 
-    @Test func anOpenServiceIsShutForWhatBrowsersSend() async {
+    @Test func noSecretStillNeedsTokenForBrowserRequests() async {
         var policy = RPCPolicy(secret: "s", folder: "/srv")
         policy.isOpen = true
         let service = RPCService(door, policy)
@@ -113,7 +113,7 @@ struct RPCServiceTests {
         #expect(exposed.status == 400 && exposed.isRefused)
     }
 
-    @Test func eachCallOfAMulticallNeedsItsToken() async {
+    @Test func eachCallOfMulticallNeedsToken() async {
         let calls: JSONValue = [
             ["methodName": "aria2.getVersion", "params": ["token:s"]],
             ["methodName": "aria2.getVersion", "params": ["token:x"]],
@@ -140,7 +140,7 @@ struct RPCServiceTests {
         (0, 0, ""), (-1, 2, "54"), (-2, 2, "43"), (-1, 99, "54321"), (-5, 2, "1"), (-6, 2, ""),
         (-99, 9, ""),
     ])
-    func aPartOfAListIsToldOf(offset: Int, count: Int, expected: String) async {
+    func returnsPartOfList(offset: Int, count: Int, expected: String) async {
         await fill("waiting", "waiting", "retrying", "waiting_for_network", "waiting", "running")
         #expect(
             await gids(
@@ -155,7 +155,7 @@ struct RPCServiceTests {
             ).joined() == expected)
     }
 
-    @Test func offsetsOfAnySizeAreTaken() async {
+    @Test func acceptsOffsetsOfAnySize() async {
         await fill("waiting", "waiting")
         for number in [Int.max, Int.min, Int.min + 1] {
             #expect(
@@ -170,7 +170,7 @@ struct RPCServiceTests {
         )
     }
 
-    @Test func whatIsActiveIsToldOf() async {
+    @Test func tellActiveListsActiveTasks() async {
         await fill("running", "waiting", "verifying", "completed")
         #expect(await gids("aria2.tellActive") == ["1", "3"])
     }
@@ -183,7 +183,7 @@ struct RPCServiceTests {
         (1, 0, "POS_END", 2), (1, -1, "POS_END", 1), (1, -9, "POS_END", 0), (1, 9, "POS_END", 2),
         (1, Int.max, "POS_CUR", 2), (1, Int.min, "POS_END", 0),
     ])
-    func placesAreBounded(task: Int, distance: Int, how: String, place: Int) async {
+    func limitsPositions(task: Int, distance: Int, how: String, place: Int) async {
         await fill("waiting", "waiting", "waiting")
         #expect(
             await call(
@@ -192,7 +192,7 @@ struct RPCServiceTests {
                 == JSONValue(integerLiteral: place))
     }
 
-    @Test func onlyWhatWaitsHasAPlace() async {
+    @Test func movesOnlyWaitingTasks() async {
         await fill("running", "waiting", "completed")
         for task in [1, 3] {
             #expect(
@@ -208,12 +208,12 @@ struct RPCServiceTests {
     // MARK: Gids
 
     @Test(arguments: ["", "g", "12345678901234567", "0x1", "-1", " 1"])
-    func whatIsNoGidIsSaid(gid: String) async {
+    func refusesInvalidGid(gid: String) async {
         #expect(
             await call("aria2.tellStatus", .string(gid))?.string?.hasPrefix("Invalid GID") == true)
     }
 
-    @Test func aTaskThatIsNotThereIsSaid() async {
+    @Test func reportsMissingTask() async {
         #expect(
             await call("aria2.tellStatus", "00000000000000ff")
                 == "GID 00000000000000ff is not found")
@@ -231,7 +231,7 @@ struct RPCServiceTests {
             ("a/../../x", nil, "/srv/downloads/a/../../x", nil),
             (nil, "/etc/x", "/srv/downloads/etc", "x"),
         ] as [(String?, String?, String, String?)])
-    func whereAFileGoes(dir: String?, out: String?, folder: String, name: String?) throws {
+    func resolvesPathOfFile(dir: String?, out: String?, folder: String, name: String?) throws {
         var options = Aria2Options()
         for (key, value) in [("dir", dir), ("out", out)] {
             if let value { try options.take(client: key, [value]) }
@@ -272,11 +272,11 @@ struct RPCNoticesTests {
             ([("waiting", .run), ("cancelled", .run)], ["Stop"]),
             ([("running", .run), ("cancelled", .run), ("cancelled", .run)], ["Start", "Stop"]),
         ] as [([(String, TaskStatus.Wanted)], [String])])
-    func whatATaskGoesThrough(states: [(String, TaskStatus.Wanted)], told: [String]) {
+    func notifiesStateChanges(states: [(String, TaskStatus.Wanted)], told: [String]) {
         #expect(Self.told(states) == told)
     }
 
-    @Test func whatIsRemovedStops() {
+    @Test func notifiesStopOfRemovedTask() {
         var notices = RPCNotices(Sample.tasks)
         #expect(notices.take(.removed(Sample.first)).map(\.word) == ["Stop"])
         #expect(notices.take(.removed(Sample.first)).isEmpty)
@@ -284,7 +284,7 @@ struct RPCNoticesTests {
         #expect(notices.take(.removed(Sample.second)).isEmpty)
     }
 
-    @Test func howItIsSaid() {
+    @Test func encodesNotification() {
         let notice = RPCNotices.Notice(word: "Start", id: Sample.first)
         #expect(
             String(decoding: notice.value.data, as: UTF8.self)
@@ -320,11 +320,11 @@ struct RPCStatusTests {
             // A segment after the end of the file.
             (mebibyte, [(0, 9 * mebibyte)], "80"),
         ] as [(Int64?, [(Int64, Int64)], String?)])
-    func bitfields(size: Int64?, segments: [(Int64, Int64)], expected: String?) {
+    func computesBitfields(size: Int64?, segments: [(Int64, Int64)], expected: String?) {
         #expect(Self.bitfield(size, segments) == expected)
     }
 
-    @Test func whatIsCompleteIsFull() {
+    @Test func bitfieldOfCompletedTaskIsFull() {
         #expect(Self.bitfield(9 * Self.mebibyte, [], state: "completed") == "ff80")
         #expect(Self.bitfield(9 * Self.mebibyte, [], state: "verifying") == "ff80")
         #expect(Self.bitfield(9 * Self.mebibyte, [], state: "failed") == "0000")
@@ -335,7 +335,7 @@ struct RPCStatusTests {
             (10_240 * mebibyte, 10_240, mebibyte), (10_240 * mebibyte + 1, 5121, 2 * mebibyte),
             (Int64.max, 8192, Int64(1) << 50), (nil, 0, mebibyte), (0, 0, mebibyte),
         ] as [(Int64?, Int64, Int64)])
-    func piecesAreFew(size: Int64?, count: Int64, length: Int64) {
+    func limitsNumberOfPieces(size: Int64?, count: Int64, length: Int64) {
         var report = Sample.tasks[0]
         report.size = size
         let value = RPCStatus(report: report).value(["numPieces", "pieceLength"]).object
@@ -343,7 +343,7 @@ struct RPCStatusTests {
         #expect(value?["pieceLength"] == .text(length))
     }
 
-    @Test func onlyWhatIsAskedForIsTold() {
+    @Test func returnsOnlyRequestedKeys() {
         let status = RPCStatus(report: Sample.tasks[0])
         #expect(status.value(["gid", "nothing"]) == ["gid": "53a1f0c2b7d94e68"])
         #expect(status.value(nil).object?["errorCode"] == nil)

@@ -14,7 +14,7 @@ struct ListeningSocketTests {
             hint: "`ss -xlp` shows the process; end it first")
     }
 
-    @Test func aStaleOneIsReplaced() async throws {
+    @Test func replacesStaleSocket() async throws {
         let sandbox = try Sandbox("stale")
         let path = sandbox.path("q.sock")
         close(try ListeningSocket(at: path).descriptor)
@@ -26,7 +26,7 @@ struct ListeningSocketTests {
         #expect(try sandbox.names() == [])
     }
 
-    @Test func aLivingOneIsLeftAlone() async throws {
+    @Test func keepsActiveSocket() async throws {
         try await ServedDoor.use { served throws in
             let path = served.server.path
             await #expect(throws: Self.someoneListens(path)) {
@@ -37,7 +37,7 @@ struct ListeningSocketTests {
         }
     }
 
-    @Test func oneThatIsTooBusyToAcceptIsLeftAlone() throws {
+    @Test func keepsSocketWithFullBacklog() throws {
         let sandbox = try Sandbox("busy")
         let path = sandbox.path("q.sock")
         var address = try SocketAddressBytes(path)
@@ -57,7 +57,7 @@ struct ListeningSocketTests {
         #expect(throws: Self.someoneListens(path)) { try ListeningSocket(at: path) }
     }
 
-    @Test func whatIsNoSocketIsLeftAlone() throws {
+    @Test func keepsFileThatIsNoSocket() throws {
         let sandbox = try Sandbox("other")
         try sandbox.write("file", "mine")
         mkdir(sandbox.path("folder"), 0o700)
@@ -70,7 +70,7 @@ struct ListeningSocketTests {
         #expect(try sandbox.names() == ["file", "folder", "link"])
     }
 
-    @Test func anotherOneThatTookThePathIsNotRemoved() async throws {
+    @Test func doesNotRemoveSocketOfSuccessor() async throws {
         let sandbox = try Sandbox("taken")
         let path = sandbox.path("q.sock")
         let server = try await QueueServer.start(at: path, door: FakeDoor())
@@ -81,7 +81,7 @@ struct ListeningSocketTests {
         close(other.descriptor)
     }
 
-    @Test func whatIsBeingAnsweredIsAnsweredAtTheEnd() async throws {
+    @Test func answersOpenRequestsBeforeStop() async throws {
         let sandbox = try Sandbox("end")
         let door = FakeDoor()
         await door.hold()
@@ -106,7 +106,7 @@ struct ListeningSocketTests {
         await closed
     }
 
-    @Test func theEndDoesNotWaitForEver() async throws {
+    @Test func stopHasTimeLimit() async throws {
         let sandbox = try Sandbox("end")
         let door = FakeDoor()
         await door.hold()

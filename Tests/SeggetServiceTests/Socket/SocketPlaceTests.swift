@@ -37,7 +37,7 @@ struct SocketPlaceTests {
         return all.dropLast().map(\.path)
     }
 
-    @Test func theRuntimeFolderComesFirst() throws {
+    @Test func prefersRuntimeFolder() throws {
         let runtime = folder("runtime", 0o700)
         mkdir(sandbox.path("users"), 0o755)
         let user = folder("users/\(geteuid())", 0o700)
@@ -49,7 +49,7 @@ struct SocketPlaceTests {
         #expect(try paths(user) == ["\(user)/segget/\(name)", home])
     }
 
-    @Test func aFolderThatOthersCanReachIsLeftOut() throws {
+    @Test func skipsFolderThatOthersCanAccess() throws {
         let home = [sandbox.path("data/\(name)")]
         #expect(try paths(folder("writable", 0o770)) == home)
         #expect(try paths("relative") == home)
@@ -61,13 +61,13 @@ struct SocketPlaceTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can have somebody else's"))
-    func somebodyElsesFolderIsLeftOut() throws {
+    func skipsFolderOfOtherUser() throws {
         let runtime = folder("other", 0o700)
         chown(runtime, 65534, 65534)
         #expect(try paths(runtime) == [sandbox.path("data/\(name)")])
     }
 
-    @Test func aPathThatIsTooLongIsLeftOut() throws {
+    @Test func skipsLongPath() throws {
         let runtime = folder("r", 0o700)
         let tail = "/segget/\(name)"
         let room = SocketPlace.longestPath - runtime.utf8.count - tail.utf8.count
@@ -78,13 +78,13 @@ struct SocketPlaceTests {
         #expect(try paths(exceeds).first == sandbox.path("data/\(name)"))
     }
 
-    @Test func aQueueThatIsNotThereHasNone() {
+    @Test func missingQueueHasNoSocket() {
         #expect(throws: QueueError.self) {
             try SocketPlace.candidates(queue: sandbox.path("none"), runtime: nil)
         }
     }
 
-    @Test func servesAtThePlaceAndLeavesNothing() async throws {
+    @Test func servesAtPathAndRemovesSocket() async throws {
         let runtime = folder("runtime", 0o755)
         let server = try await QueueServer.start(
             for: queue, door: FakeDoor(), runtime: runtime, users: "/nowhere")
@@ -96,7 +96,7 @@ struct SocketPlaceTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(runtime)/segget") == [])
     }
 
-    @Test func aFolderThatIsLeftOpenIsClosed() async throws {
+    @Test func restrictsModeOfFolder() async throws {
         let runtime = folder("runtime", 0o700)
         chmod(folder("runtime/segget", 0o777), 0o777)
         let server = try await QueueServer.start(
@@ -108,7 +108,7 @@ struct SocketPlaceTests {
         await server.close()
     }
 
-    @Test func aLinkInTheRuntimeFolderIsNotFollowed() async throws {
+    @Test func doesNotFollowLinkInRuntimeFolder() async throws {
         let runtime = folder("runtime", 0o700)
         symlink(folder("elsewhere", 0o700), "\(runtime)/segget")
         let server = try await QueueServer.start(
@@ -122,7 +122,7 @@ struct SocketPlaceTests {
             ])
     }
 
-    @Test func theLastResortIsThereForEveryWorker() async throws {
+    @Test func everyWorkerCanUseLastResort() async throws {
         chmod(sandbox.path("data"), 0o755)
         let folder = sandbox.path("segget-\(geteuid())")
         // The second server finds the folder that the first one created.
@@ -137,7 +137,7 @@ struct SocketPlaceTests {
         }
     }
 
-    @Test func whatStandsAtTheLastResortIsNotUsed() async throws {
+    @Test func refusesUnsafeLastResort() async throws {
         chmod(sandbox.path("data"), 0o755)
         symlink(folder("elsewhere", 0o700), sandbox.path("segget-\(geteuid())"))
         await #expect { try await start() } throws: {
