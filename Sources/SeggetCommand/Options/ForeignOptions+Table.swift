@@ -161,7 +161,7 @@ extension ForeignOptions {
         "--http-accept-gzip": "--compressed",
         "--http-no-cache": "--no-cache",
         "--optimize-concurrent-downloads": "`-j N`",
-        "--use-head": "`--single-request` for links that may be fetched once",
+        "--use-head": "`--single-request` for links that can be used only once",
         "--realtime-chunk-checksum": "not needed: all data is checked as it arrives",
         "--disk-cache": "not needed: writes do not block the network",
         "--deferred-input": "not needed: lists are read at once",

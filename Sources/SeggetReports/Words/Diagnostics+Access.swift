@@ -28,8 +28,8 @@ extension Diagnostic {
         case .proxy:
             self.init(
                 .refused, "address_denied",
-                "\(url) is not fetched through a proxy: private addresses are denied, and only the "
-                    + "proxy knows which address it connects to",
+                "\(url) is not downloaded through a proxy: private addresses are denied, and only "
+                    + "the proxy knows which address it connects to",
                 hint: "unset the proxy of the task or the environment, or start the "
                     + "service with `--deny-private no`")
         }
