@@ -20,7 +20,7 @@ public enum DownloadOneFile {
         return offer
     }
 
-    /// With a digest, and in place of what stands there.
+    /// Verifies a digest, and replaces an existing file.
     public static func checked(
         _ url: String, to path: String, sha256: String, _ session: DownloadSession
     ) async throws -> DownloadedFile {
