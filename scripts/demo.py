@@ -157,16 +157,16 @@ size              {size:,} bytes
 time              {first:.1f} s until the kill, {second:.1f} s after it
 kept              {total(kept):,} bytes ({100 * total(kept) / size:.1f} %) at the kill
 nginx sent        {served:,} bytes in {requests} requests
-of these twice    {max(0, excess):,} bytes ({max(0, excess) / size:.2%}): on their way, or not yet recorded, at the kill
+of these twice    {max(0, excess):,} bytes ({max(0, excess) / size:.2%}): in flight, or not yet recorded, at the kill
 SHA-256           {expected}
-                  {'as it should be' if is_right else 'THE FILE IS WRONG'}""")
+                  {'as expected' if is_right else 'THE FILE IS WRONG'}""")
     if not is_right:
-        raise Failure("the file that arrived is not the one that was served")
+        raise Failure("the downloaded file differs from the one that was served")
     if leftovers:
         raise Failure(f"left behind: {', '.join(leftovers)}")
     if again:
-        raise Failure(f"{again:,} bytes were asked for that had been recorded")
-    print("\nOK: killed, resumed, verified; nothing that had been recorded was asked for again")
+        raise Failure(f"{again:,} recorded bytes were requested again")
+    print("\nOK: killed, resumed, verified; no recorded byte was requested again")
     return 0
 
 

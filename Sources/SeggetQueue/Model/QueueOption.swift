@@ -20,18 +20,18 @@ package struct QueueOption: Sendable {
     package static let table: [QueueOption] = [
         QueueOption(
             key: "max_running", kind: .integer(1...64), commandLine: "max-running",
-            aria2: "max-concurrent-downloads", help: "Most tasks that run at a time.",
+            aria2: "max-concurrent-downloads", help: "Maximum number of tasks that run at a time.",
             accepts: { (1...64).contains($0.maxRunning) }),
         QueueOption(
             key: "rate_limit", kind: .rate, commandLine: "limit-rate",
             aria2: "max-overall-download-limit",
-            help: "Highest rate of all tasks together, in bytes per second; 0 is no limit.",
+            help: "Limit the total rate, in bytes per second; 0 removes the limit.",
             accepts: { isRate($0.rateLimit ?? 0) }),
         QueueOption(
             key: "rate_schedule",
             kind: .text("spans of a day and rates, such as `08:00-18:00=2M,else=0`"),
             commandLine: "limit-schedule", aria2: nil,
-            help: "The highest rate by the time of day; it replaces the limit of rate.",
+            help: "Limit the rate by time of day, in place of the general limit.",
             accepts: { settings in
                 let schedule = settings.rateSchedule
                 return isRate(schedule?.otherwise ?? 0)
@@ -40,7 +40,7 @@ package struct QueueOption: Sendable {
         QueueOption(
             key: "retry_delays", kind: .texts("0 to 86400 seconds, at most 100 times"),
             commandLine: nil, aria2: nil,
-            help: "Seconds after which a failed task is tried again, one after the other.",
+            help: "Seconds to wait before each retry of a failed task, in order.",
             accepts: { settings in
                 settings.retryDelays.count <= 100
                     && settings.retryDelays.allSatisfy { (0.0...86_400).contains($0) }
