@@ -27,7 +27,7 @@ extension TransferOption {
                 .own("limit-rate"), .list("max-download-limit"),
                 .onlyAria2("max-download-limit", .wholeRate(\.limits.rate)),
             ], .all,
-            help: "Highest rate in bytes per second; 0 is no limit."),
+            help: "Limit the rate, in bytes per second; 0 removes the limit."),
         .rate(
             "limits.min_rate", \.limits.minRate,
             [

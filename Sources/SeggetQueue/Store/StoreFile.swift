@@ -196,7 +196,7 @@ struct StoreFile {
         try write(queue, to: draft)
         let copied = try DatabaseQueue(path: draft).read(schema.migrator.completedMigrations)
         guard copied.count == version else { return }
-        guard rename(draft, copy) == 0 else { throw QueueError.system("make", copy, errno) }
+        guard rename(draft, copy) == 0 else { throw QueueError.system("create", copy, errno) }
         try QueueFiles.synchronize(QueueFiles(path).folder)
     }
 

@@ -108,7 +108,9 @@ extension QueueCoordinator {
         _ id: QueueTask.ID, _ name: String?, _ folder: String?, _ machine: inout QueueMachine,
         _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult {
-        guard let task = try store.task(id) else { return CommandResult(id, .unchanged, "is gone") }
+        guard let task = try store.task(id) else {
+            return CommandResult(id, .unchanged, "no longer exists")
+        }
         if let name, let problem = Self.problem(ofName: name) {
             return .refused(id, "name", problem, code: ExitStatus.usage.rawValue)
         }
@@ -165,7 +167,9 @@ extension QueueCoordinator {
     func set(
         _ id: QueueTask.ID, _ changes: TaskChanges, _ machine: inout QueueMachine
     ) throws(QueueError) -> CommandResult {
-        guard var task = try whole(id) else { return CommandResult(id, .unchanged, "is gone") }
+        guard var task = try whole(id) else {
+            return CommandResult(id, .unchanged, "no longer exists")
+        }
         let chosen = changes.options
         if let (member, message) = changes.fault {
             return .refused(

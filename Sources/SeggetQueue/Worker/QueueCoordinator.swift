@@ -306,7 +306,7 @@ final class QueueCoordinator {
         guard !isDone else { return CommandResult(id, .done) }
         guard let entry = machine.entries[id] else {
             guard let task = try store.task(id) else {
-                return CommandResult(id, .unchanged, "is gone")
+                return CommandResult(id, .unchanged, "no longer exists")
             }
             let word = task.status.state.word
             guard downloads, task.status.state == .completed else {
