@@ -152,7 +152,8 @@ struct AddressEndToEndTests {
         #expect(try outcome.notices("address_used").isEmpty)
     }
 
-    /// When the URL redirects to another host, segget sends that host's requests only to its own addresses.
+    /// The redirect changes to another host: segget sends its requests only to that host's
+    /// addresses.
     @Test func addressesAreNoOtherHosts() async throws {
         let tally = Tally()
         let trial = try AddressTrial(3) { _, request, reply in

@@ -11,7 +11,7 @@ struct AddressOptionsTests {
             arguments + ["--overwrite", "-x", "2", "--retries", "0"], in: sandbox.path)
     }
 
-    /// A server for each family, on one port.
+    /// One port listens on IPv6 only, the other on IPv4 only.
     @Test func families() async throws {
         let root = try Sandbox()
         let content = Content(size: 2_000_000, seed: 7)

@@ -24,7 +24,6 @@ struct BatchEndToEndTests {
         #expect(outcome.errorOutput.contains("6 of 6 files done; 1.72 MiB in "))
     }
 
-    /// Files of one host share connections.
     @Test func filesShareConnections() throws {
         let stage = try BatchStage(size: 20_000)
         let outcome = try Segget.run(stage.urls(40, "f") + ["-j", "2", "-q"], in: stage.folder)
@@ -55,7 +54,7 @@ struct BatchEndToEndTests {
         }
         #expect(most == 3)
         #expect(order.sorted() == Array(1...12))
-        // Those that begin together may say so in any order.
+        // Files that start together may report it in any order.
         #expect(order.enumerated().allSatisfy { abs($0.element - 1 - $0.offset) < 3 }, "\(order)")
         #expect(stage.origin.peakConnections <= 3)
     }
@@ -87,7 +86,7 @@ struct BatchEndToEndTests {
         #expect(try stage.sandbox.names() == ["a", "one", "sub"])
         let marked = stage.origin.requests.filter { $0.header("X-Test") == "two" }
         #expect(!marked.isEmpty && marked.allSatisfy { $0.target == "/2/a" })
-        // The command line comes first, then the list.
+        // The URLs of the command line come before those of the list.
         let finished = try jsonEvents(outcome.output).filter {
             $0["event"] as? String == "finished"
         }
@@ -182,7 +181,7 @@ struct BatchEndToEndTests {
         #expect(try stage.isRight("big.5.iso", "/6/big.iso"))
     }
 
-    /// What concerns the whole session is reported once, by the first file that runs.
+    /// The first active file reports notices about the whole session.
     @Test func rateChangeIsReportedOnce() throws {
         let stage = try BatchStage(size: 2_000_000)
         stage.bendGET { _, reply in reply.pace = 100_000 }
@@ -205,7 +204,7 @@ struct BatchEndToEndTests {
         #expect(notices.map { $0["file"] as? Int } == [1])
     }
 
-    /// The list is long, and few of it at a time.
+    /// The list has 100,001 URLs, and one file is active at a time.
     @Test func longListTakesLittleMemory() throws {
         let stage = try BatchStage(size: 1000)
         let first = "\(stage.origin.url("/none/first"))\n"

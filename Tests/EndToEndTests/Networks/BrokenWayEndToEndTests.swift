@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// TLS handshakes that are cut, and proxies that fail and come back: real servers behind a relay.
+/// TLS handshakes that are cut, and proxies that fail and recover: real servers behind a relay.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BrokenWayEndToEndTests {
     private let content = Content(size: 3_000_000, seed: 7)
@@ -47,7 +47,7 @@ struct BrokenWayEndToEndTests {
 
     // MARK: TLS
 
-    /// At several points of the handshake, and once the body flows; three times, then no more.
+    /// The first three connections break within the handshake or the body.
     @Test(
         arguments: [
             (0, .close), (0, .reset), (5, .close), (1000, .close), (1000, .reset), (2500, .close),
@@ -71,7 +71,7 @@ struct BrokenWayEndToEndTests {
         #expect(try sandbox.names().isEmpty)
     }
 
-    /// The server says nothing more amid the handshake: the limit is that of connecting.
+    /// The server stalls within the handshake: `--connect-timeout` applies, not `--stall-timeout`.
     @Test(arguments: [0, 100])
     func handshakesFallSilent(bytes: Int) async throws {
         let relay = try Relay(to: nginx.securePort) { _ in Relay.Plan(after: bytes, .silence) }
@@ -84,7 +84,7 @@ struct BrokenWayEndToEndTests {
 
     // MARK: Proxies
 
-    /// Tunnels and relayed replies break off, in the proxy's own words and in the midst of a body.
+    /// The proxy closes connections within its own replies and within bodies.
     @Test(arguments: ["http", "socks5h"], [true, false])
     func proxiesThatBreakOff(scheme: String, secure: Bool) async throws {
         let socks = try Microsocks()
@@ -95,14 +95,15 @@ struct BrokenWayEndToEndTests {
             number <= points.count ? Relay.Plan(after: points[number - 1], .close) : nil
         }
         let url = secure ? nginx.secureURL("/file.bin") : nginx.url("/file.bin")
-        // Over TLS four ways break before the first byte: more than are tried by default.
+        // Over TLS, four connections break before the first byte: more than segget retries by
+        // default.
         let outcome = try await run(
             url, ["--proxy", "\(scheme)://127.0.0.1:\(relay.port)", "--retries", "10"])
         try expectDone(outcome)
         #expect(relay.accepted > points.count)
     }
 
-    /// A proxy that takes the connection and says nothing, at once or after a while.
+    /// The proxy accepts connections and sends nothing.
     @Test(arguments: ["http", "socks5h"])
     func proxiesThatAreSilent(scheme: String) async throws {
         let socks = try Microsocks()
@@ -121,7 +122,7 @@ struct BrokenWayEndToEndTests {
         }
     }
 
-    /// The proxy answers 502 and 503 for a while: to `CONNECT`, and in place of replies.
+    /// The proxy answers `CONNECT` with the status each time, other requests only at first.
     @Test(arguments: [502, 503, 504])
     func proxiesThatAreInTrouble(status: Int) async throws {
         let tally = Tally()
@@ -129,7 +130,7 @@ struct BrokenWayEndToEndTests {
             guard request.method == "GET" || request.method == "HEAD" else {
                 return .text(status)
             }
-            // `HEAD`, and two of the three tries of a server that nothing has come from.
+            // `HEAD`, and two of the three attempts at first contact.
             guard tally.add() > 3 else { return .text(status) }
             return OriginReply.file(
                 Content(size: 3_000_000, seed: 7), for: request, etag: "\"a\"")
@@ -143,7 +144,7 @@ struct BrokenWayEndToEndTests {
         try expectDone(try await run(nginx.url("/file.bin"), ["--proxy", address]))
     }
 
-    /// All connections through a proxy fall silent, and nobody says so; new ones work.
+    /// All connections through the proxy stall without a packet; new ones work.
     @Test func tunnelsThatDieInSilence() async throws {
         let http = try Tinyproxy()
         let relay = try Relay(to: http.port) { number in

@@ -4,7 +4,9 @@ import Testing
 /// Canary requests to a server that answers with `Retry-After`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CanaryEndToEndTests {
-    /// Bodies stall, and the first new request gets a 503: segget sends no request before `Retry-After` ends.
+    /// segget sends no request before the time in `Retry-After`.
+    ///
+    /// The bodies stall, and the first new request gets a 503.
     @Test func retryAfterIsHeeded() async throws {
         let canaries = Tally()
         let trial = try WireTrial(size: 3_000_000, sendBuffer: 32 << 10) { request, reply in
