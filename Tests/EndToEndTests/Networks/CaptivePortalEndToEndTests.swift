@@ -54,7 +54,9 @@ struct CaptivePortalEndToEndTests {
         #expect(try #require(try outcome.events("started").last?.bytesResumed) >= kept)
     }
 
-    /// The portal appears during the download: segget does not take its page for the file or a new version.
+    /// The portal appears during the download.
+    ///
+    /// segget does not take its page for the file or for a new version.
     @Test(arguments: Portal.allCases)
     func resumesAfterPortalDuringDownload(portal: Portal) async throws {
         let isOn = Guarded(false)

@@ -62,7 +62,7 @@ struct ConnectionEndToEndTests {
     func slowConnectionLosesItsWork(slow: Int) async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 16 << 10) { request, reply in
             guard request.method == "GET" else { return }
-            // Alone it would need a minute for its first segment. The first request is HEAD.
+            // At this rate its first segment would take a minute. Request 1 is the `HEAD`.
             reply.pace = request.number == slow + 1 ? 20_000 : 20_000_000
         }
         let outcome = try await trial.run("-x", "4")
@@ -71,7 +71,7 @@ struct ConnectionEndToEndTests {
         let alone = Double((segment.last ?? 0) - segment.first) / 20_000
         #expect(alone > 50)
         #expect(outcome.wallSeconds < alone / 2)
-        // On a busy machine segget may reopen the connection before another is free to steal its work.
+        // On a busy machine, segget may reopen the connection before another one can take its work.
         #expect(
             try outcome.notices().contains { ["stole", "outpaced"].contains($0.notice) },
             "\(outcome.errorOutput)")
@@ -100,7 +100,7 @@ struct ConnectionEndToEndTests {
         #expect(trial.gets.allSatisfy { ($0.range?.last ?? 0) < (64 << 20) + 1 })
     }
 
-    /// A 416 to the probing GET of an empty file, and servers that answer it with 200.
+    /// The server answers the probe's `GET` of an empty file with 200, 206 or 416.
     @Test(arguments: [200, 206, 416])
     func emptyFileWithoutHead(status: Int) async throws {
         let trial = try WireTrial(size: 0) { request, reply in

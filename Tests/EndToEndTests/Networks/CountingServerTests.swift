@@ -5,14 +5,15 @@ import Testing
 /// Servers that limit the rate of requests.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CountingServerTests {
-    /// mod_evasive with its own defaults: the third request for a page within a second is forbidden.
+    /// mod_evasive with its defaults answers the third request for a page in a second with 403.
     ///
-    /// mod_evasive then refuses all requests for ten more seconds, which this test waits for.
+    /// It then refuses all requests for 10 s more, which this test waits for.
     @Test func modEvasive() async throws {
         let content = Content(size: 40_000_000, seed: 9)
         let (root, logs, sandbox) = (try Sandbox(), try Sandbox(), try Sandbox())
         try content.write(to: root.path("file.bin"))
-        // Apache's tag of a file that has just changed is weak: then it serves no ranges for a date.
+        // For a file that has just changed, Apache sends a weak ETag and no range for an `If-Range`
+        // date.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)],
             ofItemAtPath: root.path("file.bin"))
@@ -39,12 +40,14 @@ struct CountingServerTests {
         let rests = try outcome.notices("resting")
         #expect(refused == 0 || rests.count == 1, "\(log)")
         #expect(rests.allSatisfy { $0.delay == 10 })
-        // After the pause, one or two requests fetch the missing ranges, and the last checks the version.
+        // After the pause, one or two requests receive the missing ranges, and the last checks the
+        // version.
         let last = log.lastIndex { $0.hasPrefix("403") } ?? log.startIndex
         #expect(refused == 0 || log.count - last - 1 <= 4, "\(log)")
     }
 
-    /// One request a second, of which `HEAD` is the first: the next ones are few, and each is for much.
+    /// nginx serves one request a second, `HEAD` included: segget sends few, each for a large
+    /// range.
     @Test(arguments: [503, 403])
     func nginxLimitsRequests(status: Int) async throws {
         let content = Content(size: 16_000_000, seed: 9)
@@ -63,7 +66,7 @@ struct CountingServerTests {
         #expect(log.count { $0.status == status } <= 6, "\(log)")
     }
 
-    /// A file that is forbidden, although `HEAD` may succeed.
+    /// The file is forbidden, although `HEAD` may succeed.
     @Test(arguments: [true, false])
     func aTrueRefusalEndsAtOnce(headIsServed: Bool) async throws {
         let trial = try WireTrial { request, reply in
@@ -75,7 +78,7 @@ struct CountingServerTests {
         #expect(trial.origin.requests.count <= 8)
     }
 
-    /// A password that is refused is shown once more at the most, to follow the URL again.
+    /// segget sends a refused password at most once more, to resolve the original URL again.
     @Test func refusedPasswordEndsWithoutRest() async throws {
         let (asked, refused) = (Tally(), Tally())
         let trial = try WireTrial(size: 6_000_000) { request, reply in
@@ -88,12 +91,12 @@ struct CountingServerTests {
         let outcome = try await trial.run("-x", "4", "--netrc-file", path)
         try trial.expectFailure(outcome, code: 77, kind: "refused")
         #expect(try outcome.notices("resting").isEmpty)
-        // What was under way, and the URL that was followed again; a few more where the machine is so busy that
-        // the two that are served take long.
+        // The requests in flight, and those that resolve the URL again. On a busy machine there are
+        // a few more, because the two served requests take long.
         #expect(refused.count() <= 16)
     }
 
-    /// With one running task at a time, the next task runs while segget pauses requests to the first host.
+    /// With `--max-running 1`, the next task runs while segget pauses requests to the first host.
     @Test func restingTaskFreesItsSlot() throws {
         let (stage, other) = (try QueueStage(size: 40_000_000), try BatchStage(size: 100_000))
         let isForbidding = Guarded(true)
@@ -116,7 +119,7 @@ struct CountingServerTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.task(first)["state"] as? String == "completed")
         #expect(try stage.files.isRight("big.iso", "/1/big.iso"))
-        // What was under way, and the URL that was followed again.
+        // The requests in flight, and those that resolve the URL again.
         #expect(count <= 16)
     }
 }

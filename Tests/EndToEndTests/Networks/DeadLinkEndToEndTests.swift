@@ -2,16 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A link that is always refused, beside a file of the same server that takes long: it does not keep others from
-/// beginning.
+/// A link that always fails does not delay the start of other files.
+///
+/// Meanwhile the same server sends a file that takes minutes.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DeadLinkEndToEndTests {
-    /// What the dead link answers, to `GET` only or to `HEAD` as well; 0 is a reset.
+    /// The status of the dead link, and whether only `GET` gets it; 0 is a reset.
     static let statuses = [
         (500, false), (502, true), (503, false), (503, true), (403, true), (0, true),
     ]
 
-    /// An origin with `/slow/…`, which takes minutes, `/dead/…` and others.
+    /// Slows `/slow/…` down and refuses `/dead/…`; the tally counts the `GET` requests for the
+    /// latter.
     private static func bend(_ files: BatchStage, status: Int, isByGet: Bool) -> Tally {
         let asked = Tally()
         files.bend { request, reply in
@@ -42,8 +44,9 @@ struct DeadLinkEndToEndTests {
         }
         #expect(arrived && child.isRunning, "\(child.errorOutput)")
         #expect(try stage.isRight("small.bin", "/small/small.bin"))
-        // It was asked for three times, and three times more when the small file had ended, where that may have been
-        // what it was refused for. A reset may be the host's trouble: it waits for the slow one, too.
+        // segget tries three times, and three times more after the small file, whose download may
+        // have caused the refusal. A reset may concern the whole host: then segget also waits for
+        // the slow file.
         let isDecided = try await onThread {
             eventually(timeout: 120) {
                 asked.count() >= 3 && (status == 0 || child.errorOutput.contains("/dead.bin`"))
@@ -56,7 +59,7 @@ struct DeadLinkEndToEndTests {
         #expect(asked.count() <= 12, "\(child.errorOutput)")
     }
 
-    /// In a queue the task waits for another try, and has no slot meanwhile.
+    /// The task waits as `retrying` and has no slot.
     @Test(arguments: statuses)
     func theNextTaskOfAQueueBegins(status: Int, isByGet: Bool) throws {
         let stage = try QueueStage(size: 6_000_000)
@@ -65,7 +68,7 @@ struct DeadLinkEndToEndTests {
         try stage.done("settings", "--max-running", "2")
         let slow = try stage.add("/slow/c.bin", "-x", "2")
         let worker = try stage.work()
-        // A link that is forbidden before anything else is served has failed.
+        // A forbidden link fails immediately if the host has served nothing else.
         let isServed = eventually(timeout: 120) {
             (try? stage.task(slow)["bytes_done"] as? Int ?? 0 > 0) == true || !worker.isRunning
         }

@@ -8,8 +8,9 @@ struct EndingEndToEndTests {
         case fin, rst, silence
     }
 
-    /// A right reply as it is on the wire, broken after so many bytes of it; counted from the end
-    /// when negative.
+    /// Returns a correct response as raw bytes, broken after `offset` of them.
+    ///
+    /// A negative offset counts from the end.
     private static func broken(
         _ reply: OriginReply, at offset: Int, _ kind: Break, _ request: OriginRequest
     ) -> OriginReply {
@@ -19,7 +20,7 @@ struct EndingEndToEndTests {
         var bytes = Array((head + "\r\n").utf8)
         let headLength = bytes.count
         if request.method == "GET" { bytes += content.bytes(range) }
-        // Places around the end of the head and behind it are counted from there.
+        // Offsets from 9,000 on are relative to the end of the header section, which is 10,001.
         let place =
             switch offset {
             case ..<0: bytes.count + offset
@@ -110,7 +111,6 @@ struct EndingEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    /// segget does not read error bodies of a gigabyte.
     @Test func hugeErrorBodiesAreNotRead() async throws {
         let huge = Content(size: 1 << 30, seed: 5)
         let trial = try WireTrial(size: 2_000_000, sendBuffer: 64 << 10) { request, reply in
@@ -123,8 +123,10 @@ struct EndingEndToEndTests {
         #expect(trial.origin.bytesServed < 64 << 20)
     }
 
-    /// Each attempt fails in another way, once something of the file has come: before that, a host is not
-    /// asked for long.
+    /// Each attempt fails in another way.
+    ///
+    /// The first four `GET` requests succeed: segget tries a host only three times before its first
+    /// byte.
     @Test func completesDespiteAlternatingErrors() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
