@@ -4,7 +4,9 @@ import Testing
 /// The effective URL expires: segget resolves the original URL again.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExpiryEndToEndTests {
-    /// An origin that redirects to a link which it refuses after some uses.
+    /// Redirects to a signed link, and refuses each link after `uses` requests.
+    ///
+    /// Only the first `limit` links work.
     private static func trial(
         refusal: Int, uses: Int, limit: Int = .max, tally: Tally = Tally()
     ) throws -> WireTrial {
@@ -44,7 +46,7 @@ struct ExpiryEndToEndTests {
         #expect(kept < 6_000_000)
     }
 
-    /// The new link works for the probe, and for nothing else: that must not go on for ever.
+    /// New links work only for the probe: segget gives up after a limited number of requests.
     @Test func linksThatAreOfNoUseEnd() async throws {
         let tally = Tally()
         let trial = try WireTrial { request, content in
@@ -60,7 +62,6 @@ struct ExpiryEndToEndTests {
         #expect(trial.origin.requests.count < 60)
     }
 
-    /// Trouble while the original URL is resolved again is trouble like any other: tried again.
     @Test(arguments: ["503", "closed"])
     func troubleWhileResolvingIsRetried(trouble: String) async throws {
         let tally = Tally()
@@ -83,7 +84,6 @@ struct ExpiryEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    /// The new link leads to another version.
     @Test func theNewLinkLeadsToAnotherVersion() async throws {
         let tally = Tally()
         let new = Content(size: 5_000_000, seed: 77)

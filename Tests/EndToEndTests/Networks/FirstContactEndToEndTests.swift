@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How long a host is asked from which nothing has come yet, and what is waited for all the same.
+/// How often segget tries a host that has not served anything yet, and when it waits longer.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct FirstContactEndToEndTests {
     /// Expects three tries within about 5 s.
@@ -31,7 +31,6 @@ struct FirstContactEndToEndTests {
         #expect(trial.gets.count == 3)
     }
 
-    /// What no repetition mends is not repeated here either.
     @Test(arguments: [501, 505])
     func hopelessStatuses(status: Int) async throws {
         let trial = try WireTrial { _, _ in .text(status) }
@@ -53,7 +52,7 @@ struct FirstContactEndToEndTests {
         try expectBrief(outcome)
     }
 
-    /// `HEAD` states all that is wanted, and no `GET` is ever served.
+    /// `HEAD` succeeds, and every `GET` gets 500.
     @Test(arguments: [1, 4])
     func onlyHeadIsServed(connections: Int) async throws {
         let trial = try WireTrial { request, reply in
@@ -63,11 +62,11 @@ struct FirstContactEndToEndTests {
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("(3 attempts without progress)"))
         #expect(try outcome.notices("retrying").count <= 2 * connections)
-        // Each connection's first, then one request at a time, once without a range.
+        // The first request of each connection, then one request at a time, once without a range.
         #expect(trial.gets.count <= connections + 4)
     }
 
-    /// A proxy whose server is dead says so in its own reply.
+    /// The proxy answers on behalf of an unreachable server.
     @Test func aProxyOfADeadServer() async throws {
         let trial = try WireTrial { _, _ in .text(503, "no server") }
         let outcome = try await trial.run(
@@ -75,7 +74,6 @@ struct FirstContactEndToEndTests {
         try expectBrief(outcome)
     }
 
-    /// Two tries fail, and the third one is served.
     @Test(arguments: [500, 503])
     func whatPassesIsWaitedOut(status: Int) async throws {
         let tally = Tally()
@@ -85,7 +83,7 @@ struct FirstContactEndToEndTests {
         try trial.expectComplete(try await trial.run())
     }
 
-    /// A server that says when to come again is asked then, more often than three times.
+    /// 429, and 503 with `Retry-After`, do not count towards the three attempts.
     @Test func whoeverAsksForTimeGetsIt() async throws {
         let tally = Tally()
         let trial = try WireTrial { request, reply in
@@ -99,7 +97,7 @@ struct FirstContactEndToEndTests {
         #expect(delays.count >= 4 && delays.allSatisfy { $0 >= 1 })
     }
 
-    /// A number of one's own holds from the beginning on, be it more or less.
+    /// `--retries` applies from the first attempt on, whether it is less or more than the default.
     @Test(arguments: [0, 1, 4])
     func aNumberOfOnesOwnHolds(retries: Int) async throws {
         let trial = try WireTrial { _, _ in .text(500) }
@@ -108,9 +106,11 @@ struct FirstContactEndToEndTests {
         #expect(try outcome.notices("retrying").count == retries)
     }
 
-    // MARK: What has begun is waited for
+    // MARK: Downloads that have started
 
-    /// A server that restarts while an earlier run's part is to be continued, whoever chose its name.
+    /// The server is down when segget continues the part of an earlier run.
+    ///
+    /// The file's name is that of the URL or of the server.
     @Test(arguments: [false, true])
     func anEarlierPartIsWaitedFor(isServersName: Bool) throws {
         let stage = try Stage(size: 4_000_000)
@@ -144,7 +144,7 @@ struct FirstContactEndToEndTests {
         #expect(try outcome.notices("retrying").count >= 5)
     }
 
-    /// Whoever wants nothing of the part has not begun.
+    /// With `--no-resume`, a part does not count as received data.
     @Test func aPartThatIsNotWantedIsNoReasonToWait() throws {
         let stage = try Stage(size: 4_000_000)
         try stage.leavePart(each: 300_000)
@@ -154,7 +154,6 @@ struct FirstContactEndToEndTests {
         #expect(try stage.names() == ["file.part", "file.segget"])
     }
 
-    /// A host that has served another file of the list is there.
     @Test func whatHasServedIsWaitedFor() throws {
         let stage = try BatchStage(size: 30_000)
         let tally = Tally()
@@ -167,7 +166,6 @@ struct FirstContactEndToEndTests {
         #expect(tally.count() > 5)
     }
 
-    /// The files of a host that is dead do not wait one after the other.
     @Test func aDeadHostIsNotTriedAnewForEachFile() throws {
         let stage = try BatchStage(size: 10)
         stage.bend { $1 = .text(500) }
@@ -176,11 +174,10 @@ struct FirstContactEndToEndTests {
             stage.urls(count) + ["-j", "2", "--json"], in: stage.folder)
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         #expect(try outcome.events("error").count == count)
-        // Two files at a time; the others are tried once, as long as that is remembered.
+        // Two files are active at a time; segget tries each other file once in the next 5 s.
         #expect(try outcome.notices("retrying").count < count)
     }
 
-    /// A mirror goes on at once where the first URL's host is dead.
     @Test func aDeadPrimaryGivesWay() async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run(

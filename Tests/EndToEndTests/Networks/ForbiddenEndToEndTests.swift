@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// 403 to files of a list: a limit, or a refusal.
+/// 403 for files of a list: the server's limit, or a refusal.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ForbiddenEndToEndTests {
-    /// The host answers 403 to whatever is more than two requests at a time: no file fails for it.
+    /// The host answers 403 to more than two requests at a time: no file fails because of it.
     @Test func aLimitIsNoRefusal() async throws {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 600_000, refusal: .text(403))
@@ -17,8 +17,9 @@ struct ForbiddenEndToEndTests {
         for path in paths { #expect(try stage.isRight(String(path.dropFirst()), path)) }
     }
 
-    /// The neighbour: a file that is forbidden, among files that are served, is refused after a few
-    /// tries; the next one at once.
+    /// segget tries the first forbidden file a few times, because 403 may be a limit.
+    ///
+    /// It gives up the next one immediately.
     @Test func aForbiddenFileEnds() async throws {
         let stage = try BatchStage(size: 600_000)
         let asked = Tally()
@@ -38,7 +39,7 @@ struct ForbiddenEndToEndTests {
         #expect(try stage.isRight("big.iso", "/1/big.iso"))
     }
 
-    /// Who gives a password is not asked to give it again and again: accounts are locked for that.
+    /// Servers lock accounts after many attempts with a refused password.
     @Test func aPasswordIsNotTriedAgain() async throws {
         let stage = try BatchStage(size: 600_000)
         let asked = Tally()

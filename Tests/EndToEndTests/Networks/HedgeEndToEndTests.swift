@@ -1,19 +1,21 @@
 import TestSupport
 import Testing
 
-/// Downloads whose last bytes hang on one connection.
+/// Downloads whose last bytes are delayed by one connection.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HedgeEndToEndTests {
     private static let size: Int64 = 4_000_000
 
-    /// The fault of the second request for a range that hangs.
+    /// How the server answers the second request for a stalled range.
     enum Second: CaseIterable {
         case served, unavailable, notFound, otherVersion, otherRange, cut, silent, slow
         case nothing, interimOnly, empty
     }
 
-    /// The first reply with the file's last byte stops short of it, for good or for a second; what
-    /// is asked for a second time meets trouble of its own, and never is the file's.
+    /// The first response with the file's last byte stalls 20,000 bytes before its end.
+    ///
+    /// The stall lasts `stallFor` seconds. The next request for those bytes gets the response
+    /// `second`.
     private func trial(_ second: Second, stallFor: Double = .infinity) throws -> WireTrial {
         let stalled = Guarded<Range<Int64>?>(nil)
         let hedged = Guarded(false)
@@ -98,8 +100,9 @@ struct HedgeEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    /// The first connection brings some more, and no byte after that, before the second request is
-    /// answered: of its body only the rest is taken.
+    /// The first connection sends 5,000 more bytes before the second response, and then stalls.
+    ///
+    /// segget uses only the rest of the second body.
     @Test func completesWhenFirstConnectionSendsPart() async throws {
         let tally = Tally()
         let isHedged = Guarded(false)

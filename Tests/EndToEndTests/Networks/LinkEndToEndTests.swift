@@ -2,16 +2,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Wires that are cut and mended, between two network namespaces.
+/// Network links that are cut and restored, between two network namespaces.
 ///
-/// The stall timeout is far away: what ends a stall here is that it was noticed.
+/// The stall timeout is long: a stall ends only because segget detects it.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
 struct LinkEndToEndTests {
     static let patient = ["--stall-timeout", "150", "--connect-timeout", "100"]
 
-    /// A file that takes some seconds however many connections fetch it.
+    /// A file that takes about 6 s per 6 MB, whatever the number of connections.
     private func trial(
         _ connections: Int, size: Int64 = 6_000_000,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
@@ -26,7 +26,7 @@ struct LinkEndToEndTests {
         return (trial, network)
     }
 
-    /// Lets time pass: an outage has to last.
+    /// Waits for a fixed time, in which the outage lasts.
     private func wait(_ seconds: Double) {
         let end = monotonicSeconds() + seconds
         _ = eventually(timeout: seconds + 60, poll: 0.05) { monotonicSeconds() >= end }
@@ -47,13 +47,13 @@ struct LinkEndToEndTests {
         let recovered = monotonicSeconds() - mended
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
-        // A connection may come back by itself first, and the others are rescued then.
+        // One connection may recover on its own first; then segget rescues the others.
         #expect(recovered < 30)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.excess <= 4 << 20)
     }
 
-    /// All connections are dead, and nobody says so; new ones work.
+    /// All connections die without a packet; new ones work.
     @Test(arguments: [1, 8])
     func deadWithoutAPacket(connections: Int) async throws {
         let (trial, network) = try trial(connections)
@@ -71,7 +71,7 @@ struct LinkEndToEndTests {
         #expect(trial.excess <= 4 << 20)
     }
 
-    /// Some are dead: the others go on, and theirs is fetched by new ones.
+    /// Some connections die; the others continue, and new ones download the missing bytes.
     @Test func someAreDead() async throws {
         let (trial, network) = try trial(6, size: 9_000_000)
         let child = try trial.start(["-x", "6"] + Self.patient)
@@ -88,7 +88,7 @@ struct LinkEndToEndTests {
         #expect(trial.excess <= 4 << 20)
     }
 
-    /// Another address, as between two wireless networks: the old connections die in silence.
+    /// As between two wireless networks: the old connections die without a packet.
     @Test func addressChanged() async throws {
         let (trial, network) = try trial(4)
         let child = try trial.start(["-x", "4"] + Self.patient)
@@ -101,7 +101,7 @@ struct LinkEndToEndTests {
         #expect(trial.excess <= 4 << 20)
     }
 
-    /// For longer than all bounds: the part is kept, and the same command resumes.
+    /// The outage is longer than all limits: segget keeps the part, and the same command resumes.
     @Test(arguments: [1, 4])
     func downForGood(connections: Int) async throws {
         let (trial, network) = try trial(connections)
@@ -115,7 +115,7 @@ struct LinkEndToEndTests {
         let cut = monotonicSeconds()
         let outcome = try await Trials.end(of: child)
         try trial.expectFailure(outcome, code: 69, kind: "network")
-        // 2 s of stall, half a second at most until the next attempt, 1 s for that.
+        // 2 s of stall, at most 0.5 s until the next attempt, and 1 s for that attempt.
         #expect(monotonicSeconds() - cut < 60)
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         #expect(kept > 1_000_000)
@@ -125,7 +125,7 @@ struct LinkEndToEndTests {
         #expect(try second.events("finished").first?.bytesReceived == 6_000_000 - kept)
     }
 
-    /// A stream that cannot be continued is not given up for a canary's sake: TCP mends it.
+    /// segget does not replace a stream that it cannot resume, even if a canary is answered.
     @Test func oneStreamIsLeftAlone() async throws {
         let (trial, network) = try trial(1) { request, reply in
             guard case .content(let content, _) = reply.body else { return }
