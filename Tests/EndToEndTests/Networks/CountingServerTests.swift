@@ -46,8 +46,9 @@ struct CountingServerTests {
         #expect(refused == 0 || log.count - last - 1 <= 4, "\(log)")
     }
 
-    /// nginx serves one request a second, `HEAD` included: segget sends few, each for a large
-    /// range.
+    /// nginx serves one request a second: segget sends few requests, each for a large range.
+    ///
+    /// The first one is `HEAD`.
     @Test(arguments: [503, 403])
     func nginxLimitsRequests(status: Int) async throws {
         let content = Content(size: 16_000_000, seed: 9)

@@ -12,8 +12,7 @@ struct DeadLinkEndToEndTests {
         (500, false), (502, true), (503, false), (503, true), (403, true), (0, true),
     ]
 
-    /// Slows `/slow/…` down and refuses `/dead/…`; the tally counts the `GET` requests for the
-    /// latter.
+    /// Slows `/slow/…` down, refuses `/dead/…`, and counts the `GET` requests for the latter.
     private static func bend(_ files: BatchStage, status: Int, isByGet: Bool) -> Tally {
         let asked = Tally()
         files.bend { request, reply in

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// Links whose query states when they expire, and that are refused from then on.
+/// Links whose query states when they expire, and which the server refuses after that.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LinkExpiryEndToEndTests {
     static let size: Int64 = 6_000_000
     private static let link = "/file.bin?Expires=1700000000&Signature=secret"
 
-    /// An origin that serves so many requests to the old link, and all to a fresh one.
+    /// Serves `most` requests to the old link, and all requests to a new one.
     private static func trial(
         serving most: Int, refusal: Int = 403, head: Int? = nil,
         bend: @escaping @Sendable (Int, inout OriginReply) -> Void = { _, _ in }
@@ -26,7 +26,7 @@ struct LinkExpiryEndToEndTests {
         }
     }
 
-    /// Each connection has asked for all that is its own when the link expires.
+    /// Each connection has requested its whole share when the link expires.
     @Test(arguments: [1, 3, 4], [403, 404])
     func whatWasAskedForInTimeArrives(connections: Int, refusal: Int) async throws {
         let trial = try Self.trial(serving: connections, refusal: refusal)
@@ -36,15 +36,16 @@ struct LinkExpiryEndToEndTests {
         #expect(trial.excess == 0)
     }
 
-    /// The link is signed for `GET` alone: the first reply is the probe's.
+    /// The link is signed for `GET` only: the probe's response counts as one of the three.
     @Test func theProbesReplyIsOneOfThem() async throws {
         let trial = try Self.trial(serving: 3, head: 403)
         let outcome = try await trial.run("-x", "3", path: Self.link)
         try trial.expectComplete(outcome)
     }
 
-    /// One connection breaks when the link has expired: the others bring what is theirs, and a fresh
-    /// link brings the rest.
+    /// One connection breaks after the link has expired.
+    ///
+    /// The others receive their shares, and a run with a new link downloads the rest.
     @Test(arguments: [(403, 77), (410, 69)] as [(Int, Int32)])
     func aFreshLinkGoesOn(refusal: Int, code: Int32) async throws {
         let trial = try Self.trial(serving: 3, refusal: refusal) { number, reply in
@@ -64,7 +65,6 @@ struct LinkExpiryEndToEndTests {
         #expect(try fresh.events("finished").first?.bytesResumed == kept)
     }
 
-    /// What is refused and has not expired is not said to have.
     @Test func aRefusalBeforeTheTimeIsNone() async throws {
         let trial = try WireTrial { request, content in
             request.method == "HEAD" ? .file(content, for: request, etag: "\"a\"") : .text(403)

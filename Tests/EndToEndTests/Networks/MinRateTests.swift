@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// `--min-rate`: other connections first, then the end.
+/// `--min-rate`: segget opens new connections first, and then fails.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MinRateTests {
     private static let options = ["--min-rate", "100K", "--min-rate-time", "1"]
@@ -13,13 +13,13 @@ struct MinRateTests {
         let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "1")
         try trial.expectFailure(outcome, code: 69, kind: "too_slow")
         #expect(try outcome.notices("changing_connections").count == 1)
-        // One for HEAD and the first request, and two for each period.
+        // One connection for `HEAD` and the first request, and two for each period.
         #expect((4...5).contains(trial.origin.acceptedConnections))
         #expect(outcome.errorOutput.contains("`--min-rate` requires 100 KiB/s"))
         #expect(try outcome.events().last?.bytesKept ?? 0 > 0)
     }
 
-    /// A limit that nothing comes near is no excuse, nor are pauses between the drops.
+    /// Neither a rate limit above the received rate nor pauses between bytes disable `--min-rate`.
     @Test func aLimitThatDoesNotBindIsNoExcuse() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply.pace = 20 }
@@ -29,7 +29,6 @@ struct MinRateTests {
         try trial.expectFailure(outcome, code: 69, kind: "too_slow")
     }
 
-    /// What had arrived is not fetched again.
     @Test func theSameCommandResumes() throws {
         let stage = try Stage(size: 4_000_000)
         stage.bendGET { $0.pace = 20_000 }
@@ -44,7 +43,6 @@ struct MinRateTests {
         #expect(try stage.isRight())
     }
 
-    /// The first connections are slow, later ones are not.
     @Test func freshConnectionsHelp() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.connection <= 2 { reply.pace = 2000 }
@@ -55,7 +53,7 @@ struct MinRateTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// A stream that cannot be continued is not broken off for another one.
+    /// segget does not replace the connection of a stream that it cannot resume.
     @Test func aSingleStreamKeepsItsConnection() async throws {
         let trial = try WireTrial { request, content in
             OriginReply.file(content, for: request, etag: "\"a\"", ranges: false).with {
@@ -68,7 +66,7 @@ struct MinRateTests {
         #expect(trial.gets.count == 1)
     }
 
-    /// The limit of rate is not the server's fault.
+    /// The download is slow because of `--limit-rate`, not because of the server.
     @Test(arguments: ["1", "4"])
     func theOwnLimitDoesNotCount(connections: String) async throws {
         let trial = try WireTrial(size: 800_000)

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Mirrors that behave at random: what is published is right, or nothing is.
+/// Mirrors that behave at random: segget publishes a correct file or none.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MirrorChaosTests {
     private static let size: Int64 = 2_500_000
 
-    /// What a mirror does.
+    /// How a mirror behaves.
     private enum Conduct: CaseIterable {
         case honest, slow, liar, corrupt, missing, moody, cuts, otherSize, otherTag, noRanges,
             ignoresRanges, changes, headLies, late, partsBy200, otherDate, datesChange, coded
@@ -75,7 +75,8 @@ struct MirrorChaosTests {
         var random = SplitMix64(seed: seed)
         for round in 0..<12 {
             let count = Int.random(in: 2...4, using: &random)
-            // Without a checksum nobody lies under the right tag: that could not be found out.
+            // Without a checksum, no mirror sends wrong bytes with the right ETag: segget could not
+            // detect it.
             let hasChecksum = Bool.random(using: &random)
             var conducts: [Conduct] = []
             let salt = UInt64.random(in: 0...1_000_000, using: &random)

@@ -7,7 +7,9 @@ import Testing
 struct MirrorCombinationTests {
     private static let date = "Mon, 01 Jan 2024 00:00:00 GMT"
 
-    /// Two servers with files of one size and date, and no tags: nothing but the date is the same.
+    /// Two servers whose different files have the same size and date.
+    ///
+    /// Only the first one may send an ETag.
     private static func strangers(_ tag: String? = nil) throws -> MirrorTrial {
         try MirrorTrial(2, size: 3_000_000) { index, offer in
             offer.lastModified = date
@@ -19,7 +21,7 @@ struct MirrorCombinationTests {
 
     // MARK: Standard output
 
-    /// Runs segget with its standard output for the file; `meanwhile` runs beside it.
+    /// Runs segget with the file on its standard output; `meanwhile` runs during the download.
     private func stream(
         _ trial: MirrorTrial, _ options: [String], meanwhile: () -> Void = {}
     ) async throws -> ChildProcess.Outcome {
@@ -29,7 +31,6 @@ struct MirrorCombinationTests {
         return try await Trials.end(of: child)
     }
 
-    /// The other server is the primary from the start.
     @Test func streamWithoutTheFirst() async throws {
         let trial = try MirrorTrial(2, size: 1_000_000)
         trial.kill(0)
@@ -38,7 +39,7 @@ struct MirrorCombinationTests {
         #expect(trial.content.matches(outcome.standardOutput, in: 0..<1_000_000))
     }
 
-    /// Bytes of another server's file that has the same date only never follow what has gone out.
+    /// segget never appends bytes of a mirror to a stream because of an equal date alone.
     @Test func streamIsNotContinuedByDate() async throws {
         let trial = try Self.strangers()
         let outcome = try await stream(trial, ["--retries", "0", "--window", "256K", "-x", "2"]) {
@@ -51,7 +52,7 @@ struct MirrorCombinationTests {
         #expect(trial.content.matches(out, in: 0..<Int64(out.count)))
     }
 
-    /// One that has the same tag goes on with it.
+    /// A mirror with the same ETag continues the stream.
     @Test func streamIsContinuedByTag() async throws {
         let trial = try MirrorTrial(2, size: 3_000_000) { index, offer in
             if index == 0 { offer.pace = 300_000 }
@@ -66,7 +67,7 @@ struct MirrorCombinationTests {
 
     // MARK: Parts
 
-    /// What one server sent is not completed with another one's file because of an equal date.
+    /// segget does not complete one server's part with another one's file because of an equal date.
     @Test(arguments: ["\"a\"", nil]) func partIsNotContinuedByDate(tag: String?) async throws {
         let trial = try Self.strangers(tag)
         let child = try trial.start(["-x", "2", "--retries", "0"])
@@ -79,8 +80,9 @@ struct MirrorCombinationTests {
         #expect(try outcome.notices("started_over").count == 1)
     }
 
-    /// The one that is right goes away for a while: what it sent is kept, although another server,
-    /// whose data differs, is there.
+    /// The server with the correct file goes away for a while.
+    ///
+    /// segget keeps its bytes, although another server with different data is available.
     @Test func whatTheRightOneSentIsKept() async throws {
         let trial = try MirrorTrial(2, size: 3_000_000) { index, offer in
             offer.etag = "\"of \(index)\""
@@ -105,11 +107,11 @@ struct MirrorCombinationTests {
         #expect(try again.events("finished").first?.bytesResumed == kept)
     }
 
-    /// Not to resume is about earlier runs: what this one fetched is kept.
+    /// `--no-resume` concerns earlier runs: segget keeps what this run received.
     @Test func noResumeKeepsWhatThisRunFetched() async throws {
         let trial = try MirrorTrial(2, size: 3_000_000) { index, offer in
             if index == 0 { offer.pace = 200_000 }
-            // Not there yet when the download begins.
+            // This mirror responds only after the download has started.
             if index == 1 { offer.bend = { _, reply in reply.delayBeforeHeaders = 1.5 } }
         }
         let child = try trial.start(["-x", "2", "--retries", "0", "--no-resume"])
@@ -156,7 +158,7 @@ struct MirrorCombinationTests {
         }
     }
 
-    /// Connections are changed while a mirror sends its sample: it is compared again, and helps.
+    /// A mirror's sample is interrupted: segget compares it again, and uses the mirror.
     @Test func connectionsChangeDuringTheSample() async throws {
         let trial = try MirrorTrial(2, size: 2_000_000) { index, offer in
             if index == 0 { offer.pace = 15_000 }
@@ -164,7 +166,7 @@ struct MirrorCombinationTests {
         let tally = Tally()
         trial.change(1) { offer in
             offer.bend = { request, reply in
-                // The first sample hangs: the probe asks for no more than a byte.
+                // The first sample stalls. The probe requests only one byte.
                 guard request.method == "GET", reply.body.count > 1 else { return }
                 if tally.add() == 1 { reply.stallAfter = 1000 }
             }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several servers that all have the same file.
+/// Several servers that have the same file.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MirrorEndToEndTests {
     /// The evidence that the mirrors have the same file.
@@ -25,7 +25,7 @@ struct MirrorEndToEndTests {
 
     @Test(arguments: [(.etag, 2), (.checksum, 3), (.digest, 2), (.etag, 3)] as [(Proof, Int)])
     func shareTheWork(proof: Proof, count: Int) async throws {
-        // Who is late because the machine is busy brings less.
+        // A mirror that is late because the machine is busy sends less.
         let isShared = try await Trials.oneOfThree {
             let trial = try Self.trial(count, proof)
             let options = proof == .checksum ? trial.checksum : []
@@ -36,7 +36,7 @@ struct MirrorEndToEndTests {
             #expect(try outcome.events("started").first?.mirrors?.count == count)
             #expect(trial.served.reduce(0, +) < 15_000_000)
             #expect(trial.origins.allSatisfy { $0.peakConnections <= 7 })
-            // Every one of them brings a good part.
+            // Every mirror sends a considerable part.
             return trial.served.allSatisfy { $0 > 12_000_000 / Int64(3 * count) }
         }
         #expect(isShared)
@@ -54,7 +54,7 @@ struct MirrorEndToEndTests {
         #expect(isFaster)
     }
 
-    /// One connection is one mirror's; the other waits until it is needed.
+    /// segget uses the second mirror only after the first one fails.
     @Test func oneConnection() async throws {
         let trial = try Self.trial(2, .etag, size: 3_000_000)
         let child = try trial.start(["-x", "1", "--retries", "2"])
@@ -66,7 +66,7 @@ struct MirrorEndToEndTests {
         #expect(trial.served[1] < 2_300_000)
     }
 
-    /// Real servers that have the file with the same date, as mirrors do.
+    /// Real servers whose copies have the same date, as those of mirrors do.
     @Test func nginxTwins() async throws {
         let content = Content(size: 20_000_000, seed: 3)
         let folders = try [Sandbox(), Sandbox()]
@@ -91,9 +91,9 @@ struct MirrorEndToEndTests {
         for server in servers { #expect(try eventually { try server.bytesSent() > 1_000_000 }) }
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
-    /// A mirror that dies half-way: the other brings the rest, and nothing is fetched twice.
+    /// The other mirror sends the rest, and segget downloads nothing twice.
     @Test(arguments: [0, 1], [Proof.etag, .checksum])
     func oneDiesMidway(number: Int, proof: Proof) async throws {
         let trial = try Self.trial(2, proof)
@@ -109,15 +109,16 @@ struct MirrorEndToEndTests {
         #expect(outcome.errorOutput.contains("the mirror `\(trial.url(number))` is no longer used"))
     }
 
-    /// When nobody brings anything, the trouble is not the mirrors': none is dropped.
+    /// If no mirror sends anything, the mirrors are not at fault: segget drops none.
     @Test func allAreAwayForAWhile() async throws {
         let trial = try Self.trial(2, .etag)
         let child = try trial.start(["-x", "4"])
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_000_000 } })
-        // At once: a mirror that works while the other does not would be right to be preferred.
+        // Both at the same time: otherwise segget would rightly prefer the one that works.
         for origin in trial.origins { origin.refuseConnections() }
         for origin in trial.origins { origin.dropConnections() }
-        // Four connections, and one of them more often than one of several is waited for.
+        // Four connections, one of which retries more often than segget retries one of several
+        // mirrors.
         #expect(
             eventually(timeout: 120) {
                 child.output.split(separator: "\n").count { $0.contains("\"retrying\"") } > 13
@@ -128,7 +129,7 @@ struct MirrorEndToEndTests {
         #expect(try trial.dropped(outcome).isEmpty)
     }
 
-    /// A mirror that takes connections and never answers holds nothing up.
+    /// A mirror accepts connections and never responds.
     @Test(arguments: [0, 1])
     func oneNeverAnswers(number: Int) async throws {
         let trial = try Self.trial(2, .checksum, size: 4_000_000)
@@ -169,7 +170,7 @@ struct MirrorEndToEndTests {
         #expect(trial.served[2] > 100_000)
     }
 
-    /// A mirror whose advertised digest is another one, than the checksum or than the first's.
+    /// A mirror's advertised digest differs from the checksum, or from the first server's digest.
     @Test(arguments: [true, false], [0, 1])
     func anotherDigest(hasChecksum: Bool, number: Int) async throws {
         let trial = try Self.trial(2, .digest, size: 8_000_000)
@@ -186,7 +187,7 @@ struct MirrorEndToEndTests {
             try trial.expectComplete(outcome)
             #expect(try trial.dropped(outcome) == [1: ["other_digest"]])
         } else {
-            // The first one is believed about what the file should be, and has something else.
+            // segget expects the first server's digest, and the file does not match it.
             #expect(outcome.exitCode == 65, "\(outcome.errorOutput)")
         }
     }
@@ -212,7 +213,7 @@ struct MirrorEndToEndTests {
         #expect(!outcome.output.contains("hidden"))
     }
 
-    /// All die half-way; the same command resumes later, and from any one of them.
+    /// The same command later resumes from either mirror.
     @Test(arguments: [Proof.etag, .checksum], [0, 1])
     func allDieAndOneComesBack(proof: Proof, survivor: Int) async throws {
         let trial = try Self.trial(2, proof)
@@ -261,7 +262,7 @@ struct MirrorEndToEndTests {
         }
     }
 
-    /// Headers are for the origin of the first URL.
+    /// `-H` applies only to the origin of the first URL.
     @Test func headersStayAtTheFirst() async throws {
         let trial = try Self.trial(2, .etag, size: 8_000_000)
         let outcome = try await trial.run(["-x", "4", "-H", "X-Key: hidden"])
