@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Names that cannot be resolved for a while, or for good.
+/// Names that cannot be resolved, for a while or permanently.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
@@ -20,7 +20,7 @@ struct NameServerEndToEndTests {
     func awayForAWhile(mood: NameServer.Mood) async throws {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
-        // By default it would be given up after a few seconds: nothing has come yet.
+        // By default segget would fail after a few seconds, because it has received nothing yet.
         let child = try trial.start(["--retries", "30"], url: url)
         #expect(eventually { child.output.contains("\"retrying\"") })
         names.become(.answers)
@@ -40,7 +40,7 @@ struct NameServerEndToEndTests {
         #expect(outcome.wallSeconds < 60)
     }
 
-    /// Whoever waits for a name server can be stopped, and does not outlast its limits.
+    /// SIGINT and `--connect-timeout` end the wait for a name server.
     @Test func aSilentNameServerHoldsNothingUp() async throws {
         let (trial, names, url) = try trial(.silent, options: "timeout:30 attempts:5")
         defer { names.stop() }

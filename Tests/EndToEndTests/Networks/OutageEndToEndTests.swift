@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Servers that are away: from the beginning, for a while, for good.
+/// Servers that are away: from the start, for a while, or permanently.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct OutageEndToEndTests {
     @Test func downFromTheBeginning() async throws {
@@ -13,7 +13,7 @@ struct OutageEndToEndTests {
         #expect(try outcome.notices("retrying").count == 2)
         #expect(outcome.errorOutput.contains("(3 attempts without progress)"))
         #expect(outcome.errorOutput.contains("127.0.0.1"))
-        // Nothing else says why it takes so long.
+        // The only message that explains the delay.
         #expect(outcome.errorOutput.contains("attempt 2"))
     }
 
@@ -21,7 +21,8 @@ struct OutageEndToEndTests {
         let trial = try WireTrial()
         trial.origin.refuseConnections()
         let child = try Segget.start(
-            // By default it would be given up after a few seconds: nothing has come yet.
+            // By default segget would fail after a few seconds, because it has received nothing
+            // yet.
             [trial.origin.url("/dir/file.bin"), "-v", "--json", "--retries", "30"],
             in: trial.sandbox.path)
         #expect(eventually { child.output.contains("\"retrying\"") })
@@ -38,7 +39,7 @@ struct OutageEndToEndTests {
 
     /// No server answers: the connect timeout applies.
     @Test func connectTimeout() async throws {
-        // A listener whose queue is full drops what comes.
+        // A listener with a full backlog drops SYN packets.
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
         var name = sockaddr_in()
@@ -69,7 +70,7 @@ struct OutageEndToEndTests {
         #expect((0.9...60).contains(outcome.wallSeconds))
     }
 
-    /// The server breaks everything and is away for a while.
+    /// The server drops all connections and is down for a while.
     @Test func restartMidway() async throws {
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { _, reply in
             reply.pace = 700_000
@@ -123,7 +124,7 @@ struct OutageEndToEndTests {
         #expect(second.errorOutput.contains("resuming: "))
     }
 
-    /// Statuses for good, after a part has come.
+    /// The server sends only error statuses after it has sent a part of the file.
     @Test func refusedForGoodAndResumed() async throws {
         let isOpen = Guarded(false)
         let trial = try WireTrial(size: 6_000_000) { request, reply in

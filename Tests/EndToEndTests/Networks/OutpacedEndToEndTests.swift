@@ -19,7 +19,7 @@ struct OutpacedEndToEndTests {
         #expect(trial.gets.count { $0.connection == slow } == 1)
     }
 
-    /// A connection that is only somewhat slower stays: a new one would need time to reach its speed.
+    /// A connection that is only slightly slower stays: a new one would need time to speed up.
     @Test func slightlySlowConnectionStays() async throws {
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             reply.pace = request.connection == 3 ? 250_000 : 1_000_000

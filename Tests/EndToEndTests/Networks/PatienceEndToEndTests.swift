@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Servers that are slow, refuse once or drip: what is waited for, what is not, and for how long.
+/// Servers that are slow or refuse once: what segget waits for, and how long.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PatienceEndToEndTests {
-    /// Work must not go round among connections that all wait for their reply.
+    /// Connections that wait for responses must not take ranges from each other repeatedly.
     @Test func everyReplyIsLate() async throws {
         let trial = try WireTrial(size: 2_000_000) { request, reply in
             reply.delayBeforeHeaders = 1.5
@@ -19,8 +19,10 @@ struct PatienceEndToEndTests {
         #expect(trial.gets.count < 40)
     }
 
-    /// One refusal, and a whole file in place of the range when the URL is resolved again: that is
-    /// no other version, and what has arrived stays.
+    /// The server refuses one range, and ignores the range of the request that resolves the URL
+    /// again.
+    ///
+    /// That is not a new version: segget keeps the received bytes.
     @Test func aBrokenReplyWhileResolvingIsNoChange() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000) { request, content in
@@ -37,12 +39,12 @@ struct PatienceEndToEndTests {
         #expect(tally.count("refused") > 1)
         #expect(tally.count("resolving") >= 1)
         #expect(try outcome.notices("started_over").isEmpty)
-        // What of the whole file was sent before its connection was closed.
+        // Subtracts what was sent of the whole file before segget closed the connection.
         let resolving = trial.gets.filter { $0.range?.last == 0 }
         #expect(trial.excess - resolving.reduce(0) { $0 + $1.bytesServed } <= 1 << 20)
     }
 
-    /// While one connection is refused and the URL resolved again, the others go on.
+    /// One connection gets 403, and the request that resolves the URL again gets 503.
     @Test func othersGoOnWhileTheURLIsResolved() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 8_000_000) { request, reply in
@@ -58,7 +60,7 @@ struct PatienceEndToEndTests {
         #expect(try outcome.notices("resolving_again").count == 1)
     }
 
-    /// HEAD states an absurd size: GET is asked before space is missed or taken.
+    /// `HEAD` states an absurd size: segget sends `GET` before it checks or reserves disk space.
     @Test func theSizeThatOnlyHeadTellsReservesNothing() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply.claimedLength = 1_000_000_000_000_000 }
@@ -66,7 +68,6 @@ struct PatienceEndToEndTests {
         try trial.expectComplete(try await trial.run())
     }
 
-    /// The body of an error that nobody wants drips: the stall timeout bounds it.
     @Test func aDrippingErrorPageIsNotWaitedFor() async throws {
         let trial = try WireTrial { request, _ in
             OriginReply.text(404, String(repeating: "x", count: 60_000)).with { $0.pace = 10 }
@@ -77,7 +78,7 @@ struct PatienceEndToEndTests {
         #expect(monotonicSeconds() - began < 100)
     }
 
-    /// What is no URL may hold a password all the same.
+    /// Text that is not a URL may contain a password.
     @Test(arguments: ["https://alice:s3cr?et@host/x", "ht!tp://u:s3cr@h", "s3cr@@://"])
     func whatIsNoURLIsNotRepeated(text: String) async throws {
         let trial = try WireTrial()
@@ -86,7 +87,7 @@ struct PatienceEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("s3cr"))
     }
 
-    /// Whoever reads the events has stopped reading: a signal ends segget all the same.
+    /// The reader of the events has stopped reading.
     @Test func aStalledReaderDoesNotHoldUpTheEnd() async throws {
         let trial = try WireTrial(size: 60_000_000) { request, reply in
             if request.method == "GET" { reply.pace = 200_000 }
@@ -95,7 +96,7 @@ struct PatienceEndToEndTests {
         try #require(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         defer { close(reader) }
-        // F_SETPIPE_SZ: a page holds few events.
+        // F_SETPIPE_SZ: a pipe of one page holds few events.
         #expect(fcntl(reader, 1031, 4096) == 4096)
         let child = try ChildProcess(
             "/bin/sh",
@@ -105,7 +106,7 @@ struct PatienceEndToEndTests {
             ], in: trial.sandbox.path)
         var unread: Int32 = 0
         #expect(eventually { ioctl(reader, UInt(FIONREAD), &unread) == 0 && unread > 3000 })
-        // For as long as it takes to report more events than there is room for.
+        // Waits until segget has more events to report than the pipe can hold.
         let served = trial.origin.bytesServed
         #expect(eventually { trial.origin.bytesServed > served + 3_000_000 })
         let began = monotonicSeconds()

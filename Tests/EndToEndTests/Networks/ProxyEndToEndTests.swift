@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Proxies: real ones.
+/// Downloads through real proxies.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProxyEndToEndTests {
     /// nginx with a file, over HTTP and HTTPS, and a folder to download into.
@@ -22,7 +22,7 @@ struct ProxyEndToEndTests {
             secure ? nginx.secureURL("/file.bin") : nginx.url("/file.bin")
         }
 
-        /// Downloads the file, and checks it when that succeeds.
+        /// Downloads the file, and compares its content if that succeeds.
         func run(
             _ options: [String], secure: Bool = false, url: String? = nil,
             environment: [String: String] = [:]
@@ -55,7 +55,7 @@ struct ProxyEndToEndTests {
         let method = secure ? "CONNECT" : "GET"
         let requests = try proxy.requests()
         #expect(requests.count { $0.hasPrefix(method) } >= 3, "\(requests)")
-        // Without a scheme it is an http proxy; probe goes there too.
+        // Without a scheme, the proxy is an http one. `probe` uses the proxy as well.
         let probe = try await Trials.run(
             [
                 "probe", site.url(secure: secure), "--proxy", "127.0.0.1:\(proxy.port)",
@@ -84,7 +84,7 @@ struct ProxyEndToEndTests {
         }
     }
 
-    /// What is the proxy's stays there, and what is the server's passes it.
+    /// The server receives its own credentials and cookies, and not those of the proxy.
     @Test func credentialsGoWhereTheyBelong() async throws {
         let trial = try WireTrial()
         let proxy = try Tinyproxy(user: "me", password: "hush")
@@ -105,7 +105,7 @@ struct ProxyEndToEndTests {
             ("http_proxy", false, true), ("https_proxy", true, true), ("HTTPS_PROXY", true, true),
             ("all_proxy", false, true), ("ALL_PROXY", true, true), ("http_proxy", true, false),
             ("https_proxy", false, false),
-            // A CGI program's environment has what clients send: libcurl ignores it.
+            // In a CGI program, `HTTP_PROXY` contains a header of the client: libcurl ignores it.
             ("HTTP_PROXY", false, false),
         ])
     func theEnvironmentNamesProxies(name: String, secure: Bool, isUsed: Bool) async throws {
@@ -145,7 +145,7 @@ struct ProxyEndToEndTests {
             let port = secure ? site.nginx.securePort : site.nginx.port
             let url = "\(secure ? "https" : "http")://localhost:\(port)/file.bin"
             expectDone(try await site.run(["-4", "--proxy", proxy.url(scheme)], url: url))
-            // socks5h leaves names to the proxy.
+            // With socks5h, the proxy resolves the name.
             #expect(eventually { proxy.targets.count { $0 == "\(target):\(port)" } > 1 })
         }
         #expect(proxy.targets.allSatisfy { $0.hasPrefix("\(target):") })
@@ -155,7 +155,7 @@ struct ProxyEndToEndTests {
         let site = try Site()
         let proxy = try Microsocks(user: "me", password: "hush")
         expectDone(try await site.run(["--proxy", proxy.url("socks5h", "me:hush@")]))
-        // What it has reported is here a moment later.
+        // The proxy reports its connections with a short delay.
         #expect(
             try eventually {
                 let log = try site.nginx.accessLog()
@@ -172,7 +172,7 @@ struct ProxyEndToEndTests {
         #expect(proxy.targets.count == count)
     }
 
-    /// TLS to the proxy itself: nginx as one, for plain requests.
+    /// TLS to the proxy itself: nginx forwards plain requests.
     @Test func throughAnHTTPSProxy() async throws {
         let site = try Site()
         let root = try Sandbox()
@@ -183,7 +183,7 @@ struct ProxyEndToEndTests {
         var outcome = try await site.run(["--proxy", url, "--ca-certificate", proxy.authority])
         expectDone(outcome)
         #expect(eventually { (try? proxy.accessLog().count { $0.status == 206 }) ?? 0 >= 3 })
-        // Its certificate is checked, and `--insecure` is about the server's.
+        // segget verifies the proxy's certificate; `--insecure` concerns only the server's.
         outcome = try await site.run(["--proxy", url, "--insecure"])
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
     }
@@ -204,7 +204,6 @@ struct ProxyEndToEndTests {
         #expect(nowhere.errorOutput.contains("nowhere.invalid"), "\(nowhere.errorOutput)")
     }
 
-    /// A proxy whose URL in the environment is wrong.
     @Test(arguments: ["ftp://me:hush@127.0.0.1:1", "http://me:hush@[::1"])
     func aWrongProxyInTheEnvironment(url: String) async throws {
         let site = try Site()
@@ -214,7 +213,6 @@ struct ProxyEndToEndTests {
         #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
     }
 
-    /// A server behind a proxy that cannot be reached.
     @Test func aProxyThatCannotReachTheServer() async throws {
         let site = try Site()
         let proxy = try Tinyproxy()
