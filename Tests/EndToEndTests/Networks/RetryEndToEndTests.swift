@@ -4,7 +4,7 @@ import Testing
 /// Temporary errors: segget retries, and keeps the received data.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RetryEndToEndTests {
-    /// Connections that break after a few bytes, each somewhere else.
+    /// Each connection breaks after a random number of bytes.
     @Test(arguments: [OriginReply.Cut.fin, .rst], [1, 2, 3] as [UInt64])
     func everyConnectionBreaksSomewhere(cut: OriginReply.Cut, seed: UInt64) async throws {
         let trial = try WireTrial(size: 5_000_000, sendBuffer: 64 << 10) { request, reply in
@@ -15,12 +15,12 @@ struct RetryEndToEndTests {
         }
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)
-        // What a connection had brought is not asked for again; a reset loses what was on the way.
+        // segget does not request received bytes again; a reset loses the bytes in flight.
         #expect(trial.excess <= (cut == .fin ? 1 << 20 : 4 << 20))
         #expect(try outcome.notices("retrying").allSatisfy { $0.reason == "network" })
     }
 
-    /// Sends no more than a megabyte in one reply, so that one connection needs several requests.
+    /// Sends at most 1 MB in one response, so that one connection needs several requests.
     private static func cap(_ request: OriginRequest, _ reply: inout OriginReply) {
         guard request.method == "GET", let first = request.range?.first else { return }
         let size: Int64 = 4_000_000
@@ -36,8 +36,9 @@ struct RetryEndToEndTests {
             Self.cap(request, &reply)
             if request.method == "GET", tally.add() % 3 == 2 { reply = .text(status, "busy") }
         }
-        // One after the other: of several, one could bring the whole file before another is asked for, and what
-        // is refused before any range was right is asked for without one.
+        // One connection: of several, one could receive the whole file before the others send
+        // requests, and segget repeats a request without a range if it fails before the first
+        // correct range.
         let outcome = try await trial.run("-x", "1")
         try trial.expectComplete(outcome)
         let retries = try outcome.notices("retrying")
@@ -49,7 +50,6 @@ struct RetryEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// A permanent error status ends the download without a retry.
     @Test(arguments: [400, 402, 451, 501, 505])
     func hopelessStatusesEnd(status: Int) async throws {
         let trial = try WireTrial(size: 4_000_000) { request, reply in
@@ -61,7 +61,7 @@ struct RetryEndToEndTests {
         #expect(try #require(try outcome.events("error").first?.bytesKept) > 0)
     }
 
-    /// The wait that a server asks for, in either form.
+    /// `Retry-After` in seconds or as a date; segget ignores invalid values.
     @Test(
         arguments: [
             ("2", 429), ("date", 503), ("0", 503), ("-5", 429), ("soon", 503), ("", 429),
@@ -69,7 +69,7 @@ struct RetryEndToEndTests {
     func retryAfterIsHonoured(value: String, status: Int) async throws {
         let trial = try WireTrial(size: 600_000) { request, reply in
             guard request.method == "GET", request.number <= 2 else { return }
-            // Whole seconds are written, so that the wait is between two and three.
+            // HTTP dates have whole seconds, so that the wait is between 2 and 3 s.
             let field = value == "date" ? httpDate(secondsFromNow: 3) : value
             reply = .text(status, headers: [HeaderField("Retry-After", field)])
         }
@@ -83,7 +83,7 @@ struct RetryEndToEndTests {
         #expect(wait >= delay - 0.1 && wait < delay + 30)
     }
 
-    /// The same before anything is known of the file.
+    /// The server sends `Retry-After` before segget knows anything about the file.
     @Test func retryAfterIsHonouredByTheProbe() async throws {
         let trial = try WireTrial(size: 600_000) { request, reply in
             guard request.number <= 2 else { return }
@@ -125,7 +125,7 @@ struct RetryEndToEndTests {
             case .inBody: reply.stallAfter = 100_000
             }
         }
-        // Alone: what keeps others waiting is asked for a second time, long before.
+        // One connection: with several, segget would request the stalled range a second time first.
         let outcome = try await trial.run("-x", "1", "--stall-timeout", "0.5")
         try trial.expectComplete(outcome)
         let retries = try outcome.notices("retrying")
@@ -134,7 +134,6 @@ struct RetryEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    /// A slow server that sends a little all the time does not stall.
     @Test func slowIsNotStalled() async throws {
         let trial = try WireTrial(size: 200_000, sendBuffer: 16 << 10) { _, reply in
             reply.pace = 40_000
@@ -161,13 +160,13 @@ struct RetryEndToEndTests {
             Self.cap(request, &reply)
             if request.method == "GET", tally.add() == 2 { reply = .text(503) }
         }
-        // Beside another it could be over the server's limit.
+        // With several connections, segget could take the 503 for the server's limit.
         let outcome = try await trial.run("-x", "1", "--retries", "0")
         try trial.expectFailure(outcome, code: 69, kind: "status")
         #expect(try outcome.notices("retrying").isEmpty)
     }
 
-    /// A server that lets only two connections in at a time.
+    /// The server serves two requests at a time.
     @Test(arguments: [503, 429, 403])
     func serverWithAConnectionLimit(status: Int) async throws {
         let log = Guarded<FaultOrigin?>(nil)

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// Servers that serve only so many requests at a time: segget settles at that number.
+/// Servers that serve a limited number of requests at a time: segget settles at that number.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServerLimitEndToEndTests {
-    /// Runs `-x 8`.
+    /// Runs segget with `-x 8`.
     ///
-    /// - Returns: What it did, and how many requests were turned away after it had reported the
-    ///   limit, in how many seconds.
+    /// - Returns: The outcome, the number of requests refused after segget reported the limit, and
+    ///   the seconds since that report.
     private static func run(
         _ stage: ServerLimitTrial, _ options: [String] = []
     ) async throws -> (outcome: ChildProcess.Outcome, refused: Int, seconds: Double) {
@@ -24,7 +24,7 @@ struct ServerLimitEndToEndTests {
         return (outcome, stage.refusals.count - known, monotonicSeconds() - time)
     }
 
-    /// By every way of turning away, all at the same time.
+    /// Runs a server for each kind of refusal, all at the same time.
     @Test func settlesAtWhatIsServed() async throws {
         let cases: [(ServerLimitTrial.Refusal, Int)] = [
             (.status503, 1), (.status429, 2), (.status403, 3), (.reset, 3), (.closed, 2),
@@ -42,23 +42,23 @@ struct ServerLimitEndToEndTests {
         let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 300_000 / Double(limit), refusal: refusal
         ) { _ in limit }
-        // A request over the limit stalls for that long.
+        // Limits the time of a request over the limit that gets no response.
         let (outcome, refused, seconds) = try await run(stage, ["--stall-timeout", "2"])
         let context = Comment(rawValue: "\(refusal), \(limit): \(outcome.errorOutput)")
         try stage.trial.expectComplete(outcome)
         let limits = try outcome.notices("server_limit")
         #expect(!limits.isEmpty, context)
-        // One that was late for so long that it was given up is refused once more, for a while.
+        // A refused request that segget gave up as late lowers the limit for a while.
         #expect(limits.contains { $0.connections == limit }, context)
         #expect(limits.last?.connections ?? .max <= limit, context)
         #expect(refused <= 3 * Int((seconds / 60).rounded(.up)), context)
         #expect(stage.trial.excess <= 1 << 20, context)
-        // Those that rest are not in use.
+        // Connections that rest do not count as active.
         let late = try outcome.events("progress").suffix(20).compactMap(\.connections)
         #expect(late.allSatisfy { $0 <= limit + 1 }, context)
     }
 
-    /// They do not use up retries either, and are not waited for at the end.
+    /// Connections that rest use no retries, and the end of the download does not wait for them.
     @Test func restingIsNoFailure() async throws {
         let stage = try ServerLimitTrial(
             size: 1_500_000, pace: 300_000, refusal: .status503
@@ -71,7 +71,7 @@ struct ServerLimitEndToEndTests {
         #expect(outcome.errorOutput.contains("serves 1 request at a time"))
     }
 
-    /// Nor is a mirror on the same server asked for its sample without end.
+    /// segget does not request the sample of a mirror on the same server again and again.
     @Test func aMirrorOnTheSameServerIsNotStormed() async throws {
         let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 150_000, refusal: .status503
@@ -82,20 +82,20 @@ struct ServerLimitEndToEndTests {
         #expect(stage.trial.gets.count <= 60, "\(outcome.errorOutput)")
     }
 
-    /// Nobody asks again before the time that the server names, which is longer than it takes.
+    /// `Retry-After` is longer than the download: no refused connection sends another request.
     @Test func retryAfterHoldsForAllThatRest() async throws {
         let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 150_000, refusal: .retryAfter
         ) { _ in 2 }
         let (outcome, _, _) = try await Self.run(stage)
         try stage.trial.expectComplete(outcome)
-        // Those that went out together; by itself one would be tried after five seconds.
+        // Requests sent at the same time; without `Retry-After`, segget would retry one after 5 s.
         let first = try #require(stage.refusals.first)
         #expect(stage.refusals.filter { $0 > first + 3 }.isEmpty, "\(outcome.errorOutput)")
         #expect(monotonicSeconds() > first + 6)
     }
 
-    /// The limit goes up in the middle, and comes down again.
+    /// The limit rises during the download and then falls.
     @Test func followsALimitThatMoves() async throws {
         let stage = try ServerLimitTrial(
             size: 7_500_000, pace: 300_000, refusal: .status503
@@ -110,7 +110,7 @@ struct ServerLimitEndToEndTests {
         #expect(stage.trial.excess <= 1 << 20)
     }
 
-    /// nginx's `limit_conn`.
+    /// nginx limits connections with `limit_conn`.
     @Test func nginxLimitsConnections() async throws {
         let content = Content(size: 16_000_000, seed: 9)
         let root = try Sandbox()
@@ -139,7 +139,7 @@ struct ServerLimitEndToEndTests {
             try outcome.notices("server_limit").last?.connections == 3, "\(outcome.errorOutput)")
     }
 
-    /// Files of one host share what it serves: none of them fails for it.
+    /// No file fails because of the limit of their common host.
     @Test func filesOfAListShareTheLimit() async throws {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 300_000, refusal: .text(503))
@@ -149,7 +149,7 @@ struct ServerLimitEndToEndTests {
             in: stage.folder)
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(refused.count() > 0)
-        // Which of them has which name is open where one has waited for long.
+        // A file that waited for long may get its name after the others.
         let names = ["big.iso", "big.1.iso", "big.2.iso", "big.3.iso"]
         for number in 1...4 {
             let count = try names.count { try stage.isRight($0, "/\(number)/big.iso") }

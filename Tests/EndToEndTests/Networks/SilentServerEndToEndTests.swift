@@ -25,7 +25,7 @@ struct SilentServerEndToEndTests {
         try trial.expectComplete(outcome)
         let rescued = try outcome.notices("rescued")
         let stolen = try outcome.notices("stole")
-        // An idle connection may have stolen its work before.
+        // An idle connection may have taken its work before.
         #expect(!rescued.isEmpty || !stolen.isEmpty)
         #expect(rescued.allSatisfy { $0.seconds ?? 0 >= 1 })
         #expect(try outcome.notices("retrying").isEmpty)
@@ -48,8 +48,9 @@ struct SilentServerEndToEndTests {
         #expect(trial.excess <= 2 << 20)
     }
 
-    /// A server that allows one connection, and thinks in the midst of its reply: the canary is
-    /// refused, and does no harm.
+    /// The server allows one connection and pauses within its response.
+    ///
+    /// It refuses the canary, which does no harm.
     @Test func completesAfterRefusedCanary() async throws {
         let trial = try WireTrial(size: 3_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }
@@ -82,8 +83,9 @@ struct SilentServerEndToEndTests {
         #expect(trial.excess <= 1 << 20)
     }
 
-    /// Canaries are answered, and nothing else is: the stall timeout ends it, however often silent
-    /// connections are replaced meanwhile.
+    /// The server answers only canary requests.
+    ///
+    /// The stall timeout ends the download, however often segget replaces stalled connections.
     @Test(arguments: [(3.0, 1), (10.0, 0)])
     func onlyCanariesAreAnswered(stallTimeout: Double, retries: Int) async throws {
         let trial = try WireTrial(size: 3_000_000) { request, reply in
@@ -102,7 +104,9 @@ struct SilentServerEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    /// Headers arrive without bodies: idle connections must not keep stealing work from waiting ones.
+    /// Headers arrive without bodies.
+    ///
+    /// Idle connections must not keep stealing work from waiting ones.
     @Test(arguments: [0, 1_000_000] as [Int64])
     func headersWithoutBodiesEndStalled(served: Int64) async throws {
         let tally = Tally()

@@ -16,7 +16,7 @@ struct UnknownNameEndToEndTests {
         return (trial, names, "http://origin.test:\(trial.origin.port)/dir/file.bin")
     }
 
-    /// However many retries were asked for; the name without an address is none either.
+    /// The same applies with `--retries`, and to a name without an address.
     @Test(arguments: [NameServer.Mood.unknown, .empty], [[], ["--retries", "100"]])
     func failsAtOnce(mood: NameServer.Mood, options: [String]) async throws {
         let (trial, names, url) = try trial(mood)
@@ -40,7 +40,7 @@ struct UnknownNameEndToEndTests {
 
     enum Silence: String, Sendable, CaseIterable { case fails, silent, gone }
 
-    /// A name server that fails, says nothing, or is not there does not say that there is no such name.
+    /// A name server that fails, stalls or does not exist does not report an unknown name.
     @Test(arguments: Silence.allCases)
     func noAnswerIsTriedThreeTimes(silence: Silence) async throws {
         let (trial, names, url) = try trial(silence == .silent ? .silent : .fails)
@@ -52,7 +52,7 @@ struct UnknownNameEndToEndTests {
         #expect(waits.count == 2 && waits.reduce(0, +) <= 5, "\(outcome.errorOutput)")
     }
 
-    /// What an earlier run has begun exists: the name comes back.
+    /// The part shows that the name existed: segget waits until it resolves again.
     @Test func anEarlierPartIsWaitedFor() async throws {
         let isSlow = Guarded(true)
         let network = try NetworkPair()

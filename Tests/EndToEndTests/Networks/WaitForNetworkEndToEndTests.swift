@@ -3,19 +3,19 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--wait-for-network`: a network that is away for longer than every other patience.
+/// `--wait-for-network`: outages that are longer than all other limits.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
 struct WaitForNetworkEndToEndTests {
-    /// Patience that an outage of some seconds outlasts.
+    /// Limits that end before an outage of some seconds does.
     static let impatient = [
         "--connect-timeout", "1", "--stall-timeout", "1", "--retries", "1",
     ]
     private static let waiting = "\"waiting_for_network\""
     private static let back = "\"network_is_back\""
 
-    /// A file of 8 MB that takes some seconds, in namespaces of its own.
+    /// A file of 8 MB that takes some seconds, in separate network namespaces.
     private func trial(_ connections: Int = 3) throws -> (trial: WireTrial, network: NetworkPair) {
         let network = try NetworkPair()
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10, network: network) {
@@ -30,7 +30,7 @@ struct WaitForNetworkEndToEndTests {
         try trial.start(["-x", "\(connections)"] + Self.impatient + more)
     }
 
-    /// Waits until the download runs, and takes the network away.
+    /// Waits until the download runs, and then disconnects the network.
     private func lose(
         _ network: NetworkPair, _ end: NetworkPair.End, _ trial: WireTrial, _ child: ChildProcess
     ) throws {
@@ -39,8 +39,9 @@ struct WaitForNetworkEndToEndTests {
         #expect(eventually { child.output.contains(Self.waiting) })
     }
 
-    /// Where each request may count, a connection is made to see whether the network is back, and nothing is
-    /// asked over it.
+    /// With `--single-request`, each request may count as a download.
+    ///
+    /// segget opens connections to check whether the network is back, and sends no request on them.
     @Test func aSingleRequestIsNotFollowedByCanaries() async throws {
         let (trial, network) = try trial(1)
         let child = try start(
@@ -58,17 +59,17 @@ struct WaitForNetworkEndToEndTests {
         #expect(rest.hasPrefix("GET bytes=") && rest.hasSuffix("-"), "\(asked)")
     }
 
-    /// It is away for longer than all timeouts together.
+    /// The outage is longer than all timeouts together.
     ///
-    /// When it comes back, the next canary by the clock is many seconds away: it is the route change that
-    /// wakes it. Meanwhile nothing runs.
+    /// When the network is back, the next canary is due many seconds later: the route change
+    /// triggers one. Meanwhile segget does not wake up.
     @Test(arguments: [(NetworkPair.End.client, 3), (.server, 1)])
     func aLinkThatIsAwayForLong(end: NetworkPair.End, connections: Int) async throws {
         let (trial, network) = try trial(connections)
         let child = try start(trial, connections: connections)
         try lose(network, end, trial, child)
-        // Canaries go out after 1, 3, 7 and 15 s, and with them the time that each takes; the next one
-        // is 16 s away then.
+        // Canaries are sent after 1, 3, 7 and 15 s, plus the time that each one takes; the next one
+        // is due 16 s later.
         let lost = monotonicSeconds()
         _ = await soon { monotonicSeconds() > lost + 13 }
         let before = try Wakes(of: child.pid)
@@ -83,7 +84,7 @@ struct WaitForNetworkEndToEndTests {
         let outcome = try await Trials.end(of: child)
         try trial.expectComplete(outcome)
         #expect(woken < 8, "woken after \(woken) s")
-        // Each thread counts.
+        // The sum over all threads.
         #expect(after.switches - before.switches <= 20, "\(before) \(after)")
         #expect(after.seconds - before.seconds < 0.2, "\(before) \(after)")
         #expect(trial.excess <= 3 << 20)
@@ -96,7 +97,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(seconds >= 20)
     }
 
-    /// A link that comes and goes each second: at most a canary for each, and in the end the file.
+    /// The link goes up and down each second: segget sends at most one canary each time.
     @Test func aLinkThatFlaps() async throws {
         let (trial, network) = try trial()
         let child = try start(trial)
@@ -118,7 +119,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// Mirrors that were dropped with the network help again when it is back.
+    /// segget dropped the mirrors during the outage, and uses them again after it.
     @Test func mirrorsComeBackToo() async throws {
         let network = try NetworkPair()
         let trial = try WireTrial(size: 12_000_000, sendBuffer: 64 << 10, network: network) {
@@ -141,7 +142,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(try outcome.notices("mirror_joined").count == 2)
     }
 
-    /// What an earlier run has begun has begun: here nothing answers from the start.
+    /// A part of an earlier run counts as received data, even if nothing answers at the start.
     @Test(arguments: [true, false])
     func anEarlierRunsPart(onlyNames: Bool) async throws {
         let (trial, network) = try trial()
@@ -165,7 +166,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(trial.origin.bytesServed - served <= 8_000_000 - kept + (2 << 20))
     }
 
-    /// Without a byte of the file, nobody has begun anything: a wrong host is not waited for.
+    /// segget has received nothing yet, and the host may be wrong.
     @Test func whatHasNotBegunIsNotWaitedFor() async throws {
         let (trial, network) = try trial()
         try network.unplug(.client)
@@ -186,7 +187,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(try outcome.notices("waiting_for_network").isEmpty)
     }
 
-    /// A server that refuses connections answers: that is for `--retries`, with and without the option.
+    /// A server that refuses connections is reachable: only `--retries` applies.
     @Test(arguments: [[], ["--wait-for-network"]])
     func aServerThatIsDownIsNoNetwork(option: [String]) async throws {
         let (trial, _) = try trial()
@@ -214,11 +215,11 @@ struct WaitForNetworkEndToEndTests {
     }
 }
 
-/// What a process has used of the machine so far.
+/// The context switches and CPU time of a process so far.
 private struct Wakes: CustomStringConvertible {
-    /// How many times its threads have waited for something.
+    /// The voluntary context switches of all threads.
     var switches = 0
-    /// Seconds on a processor.
+    /// The CPU time in seconds.
     var seconds = 0.0
 
     init(of pid: Int32) throws {
@@ -234,7 +235,7 @@ private struct Wakes: CustomStringConvertible {
             }
         }
         let stat = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-        // Fields 14 and 15, in ticks; the name before them may hold spaces.
+        // Fields 14 and 15, in clock ticks; the name before them may contain spaces.
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
         let ticks = fields.dropFirst(12).prefix(2).compactMap { Double($0) }
         seconds = ticks.reduce(0, +) / Double(sysconf(Int32(_SC_CLK_TCK)))
