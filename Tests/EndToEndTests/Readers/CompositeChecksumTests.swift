@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// S3 objects that were uploaded in several parts: the checksum is computed from the parts' checksums.
+/// S3 objects uploaded in several parts: their checksum is that of the parts' checksums.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CompositeChecksumTests {
     private static let size: Int64 = 6_000_000

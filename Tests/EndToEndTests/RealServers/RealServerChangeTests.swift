@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that change on servers that others wrote, while they run.
+/// Files that change on third-party servers while the servers run.
 @Suite(.timeLimit(.minutes(5)))
 struct RealServerChangeTests {
-    /// Where in a file of 8 MB the change comes: amid it, or when its last replies run.
+    /// Received bytes of an 8 MB file when it changes: in the middle, or during the last responses.
     static let moments: [Int64] = [2_000_000, 6_500_000]
 
-    /// Tornado computes a file's strong ETag once and remembers it as long as it runs.
+    /// Tornado computes a file's strong ETag once and keeps it as long as it runs.
     ///
-    /// What shows the change is Last-Modified, and the bytes.
+    /// Only `Last-Modified` and the bytes show the change.
     @Test func theTagStaysAndTheFileIsAnotherBetweenTwoRuns() throws {
         let trial = try RealServerTrial(.tornado)
         let folder = try Sandbox()
@@ -25,7 +25,7 @@ struct RealServerChangeTests {
         #expect(try after.firstDifference(at: folder.path(name)) == nil)
     }
 
-    /// The neighbour: the date alone is another, as on clusters, and what is there stays.
+    /// Only the date changes, as it may in a cluster: segget keeps the received bytes.
     @Test func theTagStaysAndOnlyTheDateIsAnotherBetweenTwoRuns() throws {
         let trial = try RealServerTrial(.tornado)
         let folder = try Sandbox()
@@ -40,16 +40,18 @@ struct RealServerChangeTests {
             ["--json", trial.server.url(file.path)], in: folder.path)
         #expect(outcome.end == .exit(0), "\(outcome.output)")
         let finished = try #require(try jsonEvents(outcome.output).last)
-        // Less than the file: what the killed run had got is used, but for the sample.
+        // Fewer than the file has: segget uses the killed run's bytes and downloads only a sample
+        // again.
         let received = try #require(finished["bytes_received"] as? Int)
         #expect(received < 7_500_000, "\(outcome.output)")
         let isRight = (try? folder.read(file.name)).map(Array.init) == file.bytes
         #expect(isRight)
     }
 
-    /// The reply that runs goes on as if nothing was, and no other need follow (`rsync --inplace`).
+    /// The file is overwritten during a response, as by `rsync --inplace`.
     ///
-    /// A file that is published is one of the two; otherwise the next run brings the new one.
+    /// The response continues, and segget may send no other request. A published file is one of the
+    /// two versions; otherwise the next run downloads the new one.
     @Test(
         arguments: [
             .caddy, .miniHTTPD, .nginx, .pythonHTTP, .rcloneHTTP, .tornado, .twist, .webfs,
@@ -77,7 +79,7 @@ struct RealServerChangeTests {
         }
     }
 
-    /// Writes over a file without making it shorter first.
+    /// Overwrites a file without truncating it first.
     private func overwrite(_ path: String, with content: Content) throws {
         let file = try FileHandle(forUpdating: URL(filePath: path))
         try file.write(contentsOf: Data(content.bytes(0..<content.size)))

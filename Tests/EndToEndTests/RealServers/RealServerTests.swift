@@ -2,26 +2,28 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built command against servers that others wrote, in their own configuration.
+/// The built command against third-party servers in their own configuration.
 ///
-/// What each of them answers that a client has to know (the versions are those of
+/// What a client has to know about their responses (the versions are those of
 /// Tests/Servers/requirements.txt and Debian 12):
 ///
-/// - `rclone serve s3`: to `bytes=0-99` of 8,000,000 bytes `200 OK` with `Content-Length: 100` and
-///   `Content-Range: bytes 0-99/8000000`; to a range of an empty file 416; 404 for folders.
-/// - webfs: to `bytes=0-262143` of a smaller file, and to any range of an empty one,
-///   `400 Bad Request`; to a range of a listing 200 and all of it.
-/// - RangeHTTPServer: HTTP/1.0; to any range of a folder `404 File not found`, though without a range
-///   it lists it.
-/// - WEBrick: `Etag: f7c221-7a1200-6b062399`, without quotes; its 206 has no `Last-Modified`, its 200
-///   has one.
-/// - Tornado: 416 with `Content-Range: bytes */0` to a range of an empty file; 200 to a range that
-///   reaches over the end; 403 for folders.
-/// - Sanic: to `bytes=0-262143` of 100,000 bytes 206 with `Content-Range: bytes 0-262143/100000` and
-///   `content-length: 100000`; to a range of an empty file 206 with `bytes 0-0/0`; 500 for folders.
-/// - Flask, Django, Apache: `Content-Encoding: gzip` (`x-gzip`) on a stored .tgz and .tar.gz, in a 206
-///   and in the answer to `HEAD`, too; Twisted, mini_httpd: on a .tar.gz alone.
-/// - mini_httpd, `http.server`: no ranges, 200 and all of it. Flask, Starlette: 500 for folders.
+/// - `rclone serve s3`: for `bytes=0-99` of 8,000,000 bytes, `200 OK` with `Content-Length: 100`
+///   and `Content-Range: bytes 0-99/8000000`; for a range of an empty file, 416; for folders, 404.
+/// - webfs: for `bytes=0-262143` of a smaller file, and for any range of an empty one,
+///   `400 Bad Request`; for a range of a listing, 200 with the whole listing.
+/// - RangeHTTPServer: HTTP/1.0; for any range of a folder, `404 File not found`, although it lists
+///   the folder without a range.
+/// - WEBrick: `Etag: f7c221-7a1200-6b062399`, without quotes; `Last-Modified` in 200 only, not in
+///   206.
+/// - Tornado: for a range of an empty file, 416 with `Content-Range: bytes */0`; for a range that
+///   exceeds the file, 200; for folders, 403.
+/// - Sanic: for `bytes=0-262143` of 100,000 bytes, 206 with `Content-Range: bytes 0-262143/100000`
+///   and `content-length: 100000`; for a range of an empty file, 206 with `bytes 0-0/0`; for
+///   folders, 500.
+/// - Flask, Django, Apache: `Content-Encoding: gzip` (`x-gzip`) for a stored .tgz and .tar.gz, also
+///   in a 206 and in the response to `HEAD`; Twisted, mini_httpd: for a .tar.gz only.
+/// - mini_httpd, `http.server`: no ranges, 200 with the whole file. Flask, Starlette: for folders,
+///   500.
 @Suite(.timeLimit(.minutes(5)))
 struct RealServerTests {
     @Test(arguments: RealServer.Kind.allCases)
@@ -34,7 +36,7 @@ struct RealServerTests {
                 let outcome = try Segget.run(options + [url], in: folder.path)
                 let what = Comment("\(file.name) \(options): \(outcome.errorOutput)")
                 #expect(outcome.end == .exit(0), what)
-                // Not the bytes themselves: a failure shows both sides.
+                // `#expect` of the bytes themselves would print both arrays.
                 let isRight = (try? folder.read(file.name)).map(Array.init) == file.bytes
                 #expect(isRight, what)
                 #expect(try folder.names() == [file.name], what)
@@ -80,8 +82,9 @@ struct RealServerTests {
         #expect(try folder.names() == [file.name])
     }
 
-    /// With and without the slash that most servers redirect to; where curl fails segget does, and
-    /// leaves nothing.
+    /// With and without the slash that most servers redirect to.
+    ///
+    /// If curl fails, segget also fails, and it leaves no file.
     @Test(arguments: RealServer.Kind.allCases, ["files/folder/", "files/folder"])
     func savesAListing(of kind: RealServer.Kind, path: String) throws {
         let trial = try RealServerTrial(kind)
@@ -90,8 +93,8 @@ struct RealServerTests {
         let arguments = ["-o", "list", "--overwrite", trial.server.url(path)]
         var outcome = try Segget.run(arguments, in: folder.path)
         if expected != nil {
-            // Some pages state the second in which they were made: two of the same one are
-            // compared.
+            // Some pages state the second in which they were made: compares two pages of the same
+            // second.
             for _ in 0..<10 where (try? folder.read("list")).map(Array.init) != expected {
                 expected = try trial.broughtByCurl(path)
                 outcome = try Segget.run(arguments, in: folder.path)
@@ -101,7 +104,7 @@ struct RealServerTests {
             #expect(isRight, "\(outcome.errorOutput)")
             #expect(try folder.names() == ["list"])
         } else {
-            // Tornado forbids it.
+            // Tornado answers 403.
             #expect([.exit(69), .exit(77)].contains(outcome.end), "\(outcome.errorOutput)")
             #expect(try folder.names() == [])
         }

@@ -3,18 +3,18 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A server that others wrote with a few files, and folders to download them into.
+/// A third-party server with a few files, and folders to download them into.
 final class RealServerTrial: Sendable {
-    /// A file that is served.
+    /// A served file.
     struct File: Sendable {
         let name: String
         let bytes: [UInt8]
-        /// Where it is, encoded.
+        /// The percent-encoded path in the URL.
         var path: String { "files/\(RealServerTrial.encoded(name))" }
     }
 
     let server: RealServer
-    /// What is served, in the order of the list.
+    /// The served files, in the order of the list.
     let files: [File]
     private let root: Sandbox
 
@@ -52,7 +52,7 @@ final class RealServerTrial: Sendable {
         server = try RealServer(kind, root: root)
     }
 
-    /// The file of this name.
+    /// Returns the file with the given name.
     func file(_ name: String) throws -> File {
         guard let file = files.first(where: { $0.name == name }) else {
             throw Unexpected(text: "there is no \(name)")
@@ -60,10 +60,10 @@ final class RealServerTrial: Sendable {
         return file
     }
 
-    /// Where a file is that is served.
+    /// Returns the path of a served file on the disk.
     func servedPath(_ name: String) -> String { root.path("files/\(name)") }
 
-    /// What curl brings of a path, `nil` where it fails.
+    /// Returns what curl downloads from a path, or `nil` if curl fails.
     func broughtByCurl(_ path: String) throws -> [UInt8]? {
         let outcome = try ChildProcess.run("/usr/bin/curl", ["-qsfL", server.url(path)])
         return outcome.exitCode == 0 ? outcome.standardOutput : nil
@@ -85,7 +85,7 @@ final class RealServerTrial: Sendable {
         return process
     }
 
-    /// Bytes that the manifest records.
+    /// Returns the number of bytes that the manifest records.
     private static func recorded(_ name: String, in folder: Sandbox) -> Int64 {
         guard let data = try? folder.read("\(name).segget"),
             let manifest = try? Manifest(reading: Array(data))
@@ -93,7 +93,7 @@ final class RealServerTrial: Sendable {
         return manifest.extents.covered.count
     }
 
-    /// Dates a file back, so that a change of it has another date, in seconds too.
+    /// Sets an old modification date, so that a later change has another date, also in seconds.
     static func age(_ path: String) throws {
         var times = [
             timeval(tv_sec: 1_600_000_000, tv_usec: 0), timeval(tv_sec: 1_600_000_000, tv_usec: 0),

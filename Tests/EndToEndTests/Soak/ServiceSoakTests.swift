@@ -5,8 +5,8 @@ import Testing
 
 /// A service under random commands and server faults leaks neither resources nor files.
 ///
-/// `SEGGET_SOAK_SECONDS` sets for how long rounds are started; without it, the suite is skipped.
-/// `SEGGET_SOAK_SEED` repeats a random sequence.
+/// `SEGGET_SOAK_SECONDS` sets for how many seconds rounds are started; without it, the suite is
+/// skipped. `SEGGET_SOAK_SEED` repeats a random sequence.
 @Suite(
     .serialized, .timeLimit(.minutes(100)),
     .enabled(if: soakSeconds != nil, "`make soak-service` runs it"))

@@ -7,9 +7,10 @@ final class SoakList: Sendable {
     private let seed: UInt64
     private let isHonest = Guarded(false)
     private let seen = Guarded<Set<Int>>([])
-    /// The server's faults, without those that corrupt a file undetectably or stop the whole server.
+    /// The server's faults, except those that stop the server or corrupt a file undetectably.
     ///
-    /// `otherTag` is excluded: a file received in one reply has that version, and the next run keeps it.
+    /// `otherTag` is excluded: a file received in one response has that version, and the next run
+    /// keeps it.
     private static let faults = SoakFault.allCases.filter {
         ![.corrupt, .dropAll, .refuseAWhile, .otherTag].contains($0)
     }

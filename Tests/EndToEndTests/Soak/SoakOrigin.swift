@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A server that misbehaves as a plan says.
+/// A server with the faults of a plan.
 final class SoakOrigin: Sendable {
     private struct State {
         var run = 0
@@ -11,13 +11,13 @@ final class SoakOrigin: Sendable {
         var uses = 0
         var epoch = 0
         var hasChanged = false
-        /// Versions that were offered in the present run.
+        /// The versions that were offered in the current run.
         var offered: Set<Int> = [0]
         var faults: [SoakFault: Int] = [:]
     }
 
     let plan: SoakPlan
-    /// The file before and after it changed.
+    /// The file before and after its change.
     let versions: [Content]
     private let digests: [String]
     private let state = Guarded(State())
@@ -39,22 +39,22 @@ final class SoakOrigin: Sendable {
     }
 
     deinit {
-        // A reply that is being made holds the origin, and must not be the last to do so.
+        // A response in progress retains the origin, and must not be the last to release it.
         origin.stop()
         box.withLock { $0 = nil }
     }
 
-    /// Faults that were injected, by kind.
+    /// The number of injected faults of each kind.
     var faults: [SoakFault: Int] { state.withLock { $0.faults } }
-    /// Whether the file has become another one.
+    /// Whether the file has changed.
     var hasChanged: Bool { state.withLock { $0.hasChanged } }
 
-    /// The files that a run which ends now may have brought.
+    /// The files that a run may have downloaded if it ends now.
     var possible: [Content] {
         state.withLock { state in state.offered.sorted().map { versions[$0] } }
     }
 
-    /// Begins a run; from the one behind those of the plan on, the server behaves.
+    /// Begins a run; after the runs of the plan, the server has no faults.
     func begin(run: Int) {
         try? origin.acceptConnections()
         state.withLock { state in
@@ -70,7 +70,7 @@ final class SoakOrigin: Sendable {
     ) -> OriginReply {
         let served = origin?.bytesServed ?? 0
         let (run, number, version, epoch) = state.withLock { state in
-            // Under a checksum, a change in the last run is one that no further run makes good.
+            // With a checksum, no later run could correct a change in the last run.
             let mayChange = state.run < plan.stops.count || plan.proof != .checksum
             if let change = plan.change, served >= change.served, mayChange {
                 state.hasChanged = true

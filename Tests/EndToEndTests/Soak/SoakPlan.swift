@@ -1,27 +1,29 @@
 import TestSupport
 
-/// What happens in one round of the soak: the file, how segget is called, what goes wrong.
+/// One round of the soak test: the file, segget's options, and the faults.
 ///
-/// Pure: the same seed makes the same plan.
+/// The plan depends only on the seed.
 struct SoakPlan: Sendable {
-    /// What distinguishes versions of the file.
+    /// How versions of the file can be distinguished.
     enum Validator: CaseIterable, Sendable { case strongTag, date, weakTag, none }
     /// How the file is served.
     enum Serving: Sendable { case ranges, wholeOnly, chunked }
-    /// What proves the content.
+    /// How the content can be verified.
     enum Proof: CaseIterable, Sendable { case none, advertised, checksum }
-    /// What `HEAD` is answered.
+    /// How the server answers `HEAD`.
     enum Head: Sendable { case right, refused, lies }
 
-    /// What some servers do that is no fault: ranges that are answered with 200, a stored archive that is
-    /// marked as encoded, a date that differs from server to server, a cookie with each reply.
+    /// What some servers do that is not a fault.
+    ///
+    /// They answer ranges with 200, mark a stored archive as encoded, have another date on each
+    /// server, or send a cookie in each response.
     enum Manner: CaseIterable, Sendable { case plain, partsBy200, coded, dates, cookies }
 
     /// How a run is stopped.
     struct Stop: Sendable {
         /// The signal; `SIGSTOP` is followed by `SIGCONT`.
         var signal: Signal
-        /// Body bytes, served since the run began, at which it is sent.
+        /// The number of body bytes since the start of the run at which the signal is sent.
         var served: Int64
 
         enum Signal: CaseIterable, Sendable { case kill, terminate, interrupt, pause, none }
@@ -36,29 +38,29 @@ struct SoakPlan: Sendable {
     let head: Head
     let allocation: String
     let keepsManifest: Bool
-    /// Requests after which a signed address expires; `nil` when there is no redirect.
+    /// The number of requests after which a signed URL expires; `nil` without a redirect.
     let expiry: Int?
-    /// Connections that the server allows.
+    /// The number of connections that the server allows; `nil` is unlimited.
     let limit: Int?
-    /// How many of all requests go wrong.
+    /// The share of requests that have a fault.
     let share: Double
-    /// What may go wrong.
+    /// The possible faults.
     let faults: [SoakFault]
-    /// The runs in which things go wrong; from the one after them on, the server behaves.
+    /// The ends of the runs with faults; in the run after them, the server has no faults.
     let stops: [Stop]
-    /// Body bytes, served in all, at which the file becomes another one; and that one's size.
+    /// The number of body bytes, over all runs, at which the file changes, and its new size.
     let change: (served: Int64, size: Int64)?
-    /// Size of the disk in the first run, in bytes; `nil` is plenty.
+    /// The size of the disk in the first run, in bytes; `nil` is unlimited.
     let disk: Int64?
-    /// What else is as other servers have it.
+    /// What else the server does that is not a fault.
     let manner: Manner
 
-    /// Draws a plan.
+    /// Draws a random plan.
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
         self.seed = seed
-        // As many from 1 to 2 MiB as from 32 to 64.
+        // A size from 1 to 2 MiB is as likely as one from 32 to 64 MiB.
         let scale = Double.random(in: 0..<6, using: &random)
         var size = 1 << 20
         for _ in 0..<Int(scale) { size *= 2 }
@@ -77,7 +79,7 @@ struct SoakPlan: Sendable {
         limit = chance(0.2) ? Int.random(in: 1...4, using: &random) : nil
         share = chance(0.1) ? 0 : [0.03, 0.1, 0.3, 0.6].randomElement(using: &random) ?? 0.1
         let possible = SoakFault.allCases.filter {
-            // Nothing could distinguish a flipped bit, or one of two lengths, from the truth.
+            // Without a digest, segget cannot detect a flipped bit.
             $0 != .corrupt || proof != .none
         }
         let kinds = [1, 3, 8, possible.count].randomElement(using: &random) ?? 3
@@ -99,12 +101,12 @@ struct SoakPlan: Sendable {
         disk =
             chance(0.1) ? Int64(Double(size) * Double.random(in: 0.1..<0.9, using: &random)) : nil
         let other = Manner.allCases.randomElement(using: &random) ?? .plain
-        // A sample is fetched again for each date, and the tag has to be a strong one.
+        // segget downloads a sample again for each date, and needs a strong ETag.
         let mayDiffer = validator == .strongTag && change != nil
         manner = chance(0.5) || other == .dates && !mayDiffer ? .plain : other
     }
 
-    /// The command's options.
+    /// Returns the command's options.
     func arguments(sha256: String) -> [String] {
         ["-o", "file", "-x", "\(connections)", "--file-allocation", allocation, "--retries", "3"]
             + ["--stall-timeout", "2", "--connect-timeout", "5", "-v"]
@@ -112,7 +114,7 @@ struct SoakPlan: Sendable {
             + (keepsManifest ? ["--keep-manifest"] : [])
     }
 
-    /// What goes wrong with a request, by its number among those of a run.
+    /// Returns the fault of a request, by its number within a run.
     func fault(run: Int, request: Int) -> (SoakFault, SplitMix64)? {
         guard run < stops.count, !faults.isEmpty else { return nil }
         var random = SplitMix64(seed: seed &+ UInt64(run) &* 1_000_003 &+ UInt64(request))
@@ -122,14 +124,14 @@ struct SoakPlan: Sendable {
         return (fault, random)
     }
 
-    /// Whether what an earlier run recorded has to be kept: the file can be shown to be the same.
+    /// Whether segget must keep an earlier run's bytes: it can verify that the file is the same.
     var keepsParts: Bool {
         serving == .ranges && change == nil
             && (validator == .strongTag || validator == .date || proof == .checksum)
     }
 }
 
-/// One way in which a reply goes wrong.
+/// A fault of a response.
 enum SoakFault: String, CaseIterable, Sendable {
     case reset, close, cut, abort, stall, lateHead, slow, serverError, retryAfter, tooMany,
         wholeFile
@@ -138,7 +140,7 @@ enum SoakFault: String, CaseIterable, Sendable {
     case forbidden, garbage, withoutHead, headerFlood, interimFlood, interim, redirectToSelf
     case dropAll, refuseAWhile, corrupt
 
-    /// Bends a right reply.
+    /// Applies the fault to a correct response.
     func bend(_ reply: inout OriginReply, _ request: OriginRequest, _ random: inout SplitMix64) {
         let length = reply.body.count
         let somewhere = Int64.random(in: 0...max(0, length), using: &random)

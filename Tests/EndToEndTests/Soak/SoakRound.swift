@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// One file: run after run, until it is there.
+/// One file, downloaded in run after run until it is complete.
 final class SoakRound {
     private let plan: SoakPlan
     private let server: SoakOrigin
@@ -12,16 +12,16 @@ final class SoakRound {
     private let folder: String
     private(set) var report = SoakReport()
     private(set) var lastErrors = ""
-    /// Whether a run against a server that behaves found an earlier one's bytes wrong.
+    /// Whether a run without faults rejected the bytes of an earlier run.
     private var wasRejected = false
 
-    /// Longest that a run may take, in seconds: the retries, the stalls and a slow machine.
+    /// The maximum duration of a run in seconds, for retries, stalls and a slow machine.
     private static let patience = 180.0
-    /// Bytes of memory that no run may take, a debug build and its libraries included.
+    /// The maximum memory of a run in bytes, for a debug build and its libraries.
     private static let mostMemory: Int64 = 64 << 20
-    /// Descriptors that no run may have open.
+    /// The maximum number of open descriptors of a run.
     private static let mostDescriptors = 48
-    /// Exit codes of what went wrong on the wire or on the disk, as docs/guide/exit-codes.md has them.
+    /// The exit codes of network and disk failures, as in docs/guide/exit-codes.md.
     private static let failures: Set<Int32> = [65, 69, 74, 76, 77]
 
     init(_ plan: SoakPlan) throws {
@@ -34,24 +34,26 @@ final class SoakRound {
 
     private var path: String { "\(folder)/file" }
 
-    /// Downloads the file, however often it takes.
+    /// Runs segget until the file is complete.
     func run() throws {
         var isDone = false
         for number in 0...plan.stops.count where !isDone {
             if number == min(1, plan.stops.count) { try disk?.resize(to: 256 << 20) }
             isDone = try once(number)
         }
-        // What was wrong on the disk from an earlier run is rejected in the end, and fetched anew.
+        // A run may reject bytes of an earlier run; one more run downloads them again.
         if wasRejected { isDone = try once(plan.stops.count) }
         if !isDone { report.failures.append("the server behaves, and the file did not come") }
         report.files += isDone ? 1 : 0
         report.faults = server.faults
     }
 
-    /// - Returns: Whether the file is there.
+    /// Runs segget once.
+    ///
+    /// - Returns: Whether the file is complete.
     private func once(_ number: Int) throws -> Bool {
         let isHonest = number == plan.stops.count
-        // What is rejected is fetched anew, and so is what a change has made worthless.
+        // The run downloads again what was rejected, and what a change has made invalid.
         let before = manifest()
         server.begin(run: number)
         let served = server.origin.bytesServed
@@ -70,7 +72,7 @@ final class SoakRound {
         }
         lastErrors = "run \(number): \(outcome.end)\n\(outcome.errorOutput.suffix(6000))"
         report.peakMemory = max(report.peakMemory, outcome.peakMemory)
-        // Of one that ended at once, only what it had of this process is known.
+        // The peak of a run that ended immediately may be that of the test process before `exec`.
         if outcome.peakMemory > Self.mostMemory, outcome.wallSeconds > 1 {
             report.failures.append("run \(number) took \(outcome.peakMemory >> 20) MiB")
         }
@@ -79,7 +81,7 @@ final class SoakRound {
             report.failures.append("run \(number): \(report.peakDescriptors) descriptors")
         }
         try check(outcome, signal, number)
-        // Killed after the last step, before the exit: nothing is left to be done.
+        // The process was killed after its last step and before its exit.
         let left = plan.keepsManifest && manifest()?.finished != nil ? ["file.segget"] : []
         if signal == .kill, outcome.exitCode == nil, try names() == ["file"] + left { return true }
         guard outcome.exitCode == 0 else {
@@ -91,12 +93,12 @@ final class SoakRound {
             return isHonest
         }
         let fetched = server.origin.bytesServed - served
-        // What was begun of another version, as a bent reply said, is rightly begun anew.
+        // If a faulty response started a download of another version, segget rightly starts over.
         if isHonest, plan.keepsParts, let before, before.rejected == nil,
             before.header.size == plan.size, before.header.etag != "\"other\""
         {
             let missing = plan.size - before.extents.covered.count
-            // Tails that were stolen while they were on their way, and the first requests.
+            // Ranges that were stolen while they were in flight, and the first requests.
             let excess = fetched - missing - (4 << 20) - Int64(plan.connections) * (256 << 10)
             if excess > 0 {
                 report.failures.append("\(fetched) bytes fetched, where \(missing) were missing")
@@ -106,7 +108,7 @@ final class SoakRound {
         return true
     }
 
-    /// Waits for the moment of the signal, and sends it.
+    /// Waits until the signal is due, and sends it.
     private func watch(
         _ process: ChildProcess, _ stop: SoakPlan.Stop, since served: Int64
     ) -> SoakPlan.Stop.Signal? {
@@ -132,7 +134,7 @@ final class SoakRound {
         report.peakDescriptors = max(report.peakDescriptors, openDescriptors(process.pid))
     }
 
-    /// Checks what holds at the end of every run.
+    /// Checks the conditions that hold after every run.
     private func check(
         _ outcome: ChildProcess.Outcome, _ signal: SoakPlan.Stop.Signal?, _ number: Int
     ) throws {
@@ -177,7 +179,7 @@ final class SoakRound {
     }
 }
 
-/// What came of the rounds.
+/// The results of the rounds.
 struct SoakReport: Sendable, CustomStringConvertible {
     var files = 0
     var runs = 0

@@ -2,18 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files one after another through servers that do all that servers should not, with the disk full
-/// and the process killed now and then.
+/// Downloads files in rounds from faulty servers, with full disks and killed processes.
 ///
-/// `SEGGET_SOAK_SECONDS` (60) is how long rounds are begun, `SEGGET_SOAK_SEED` repeats what was
-/// printed, `SEGGET_SOAK_ROUND` only that round of it.
+/// `SEGGET_SOAK_SECONDS` (60) sets for how many seconds rounds are started. `SEGGET_SOAK_SEED`
+/// repeats a random sequence, `SEGGET_SOAK_ROUND` only one round of it.
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct SoakTests {
     private static func setting<Value: LosslessStringConvertible>(_ name: String) -> Value? {
         ProcessInfo.processInfo.environment["SEGGET_SOAK_\(name)"].flatMap(Value.init)
     }
 
-    /// Two rounds at a time: both cores are busy, and nobody waits long.
+    /// Two rounds at a time keep both cores busy, and no round waits long.
     private static let lanes = 2
 
     @Test func everyFileIsRightAndNoneIsLost() async throws {
@@ -57,7 +56,7 @@ struct SoakTests {
         #expect(report.files > 0)
     }
 
-    /// One process, many files, faults all the time: it takes no more in the end than in the middle.
+    /// One process with many files and faults uses no more at the end than in the middle.
     @Test func aLongRunStaysFlat() throws {
         let seconds: Double = Self.setting("SECONDS") ?? 60
         let seed: UInt64 = Self.setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
