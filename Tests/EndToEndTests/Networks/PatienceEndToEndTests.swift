@@ -19,8 +19,7 @@ struct PatienceEndToEndTests {
         #expect(trial.gets.count < 40)
     }
 
-    /// The server refuses one range, and ignores the range of the request that resolves the URL
-    /// again.
+    /// The server refuses a range once, and ignores the range of the request that resolves again.
     ///
     /// That is not a new version: segget keeps the received bytes.
     @Test func aBrokenReplyWhileResolvingIsNoChange() async throws {

@@ -42,13 +42,13 @@ struct ServerLimitEndToEndTests {
         let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 300_000 / Double(limit), refusal: refusal
         ) { _ in limit }
-        // Limits the time of a request over the limit that gets no response.
+        // Ends requests over the limit that get no response.
         let (outcome, refused, seconds) = try await run(stage, ["--stall-timeout", "2"])
         let context = Comment(rawValue: "\(refusal), \(limit): \(outcome.errorOutput)")
         try stage.trial.expectComplete(outcome)
         let limits = try outcome.notices("server_limit")
         #expect(!limits.isEmpty, context)
-        // A refused request that segget gave up as late lowers the limit for a while.
+        // The retry of a late request may be refused, which lowers the limit for a while.
         #expect(limits.contains { $0.connections == limit }, context)
         #expect(limits.last?.connections ?? .max <= limit, context)
         #expect(refused <= 3 * Int((seconds / 60).rounded(.up)), context)

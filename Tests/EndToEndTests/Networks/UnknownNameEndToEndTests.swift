@@ -16,7 +16,7 @@ struct UnknownNameEndToEndTests {
         return (trial, names, "http://origin.test:\(trial.origin.port)/dir/file.bin")
     }
 
-    /// The same applies with `--retries`, and to a name without an address.
+    /// `--retries` changes nothing, and a name without an address counts as unknown.
     @Test(arguments: [NameServer.Mood.unknown, .empty], [[], ["--retries", "100"]])
     func failsAtOnce(mood: NameServer.Mood, options: [String]) async throws {
         let (trial, names, url) = try trial(mood)

@@ -4,7 +4,7 @@ import Testing
 
 /// The built command against third-party servers in their own configuration.
 ///
-/// What a client has to know about their responses (the versions are those of
+/// Their responses that a client has to know (the versions are those of
 /// Tests/Servers/requirements.txt and Debian 12):
 ///
 /// - `rclone serve s3`: for `bytes=0-99` of 8,000,000 bytes, `200 OK` with `Content-Length: 100`

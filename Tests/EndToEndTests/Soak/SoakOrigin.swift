@@ -5,9 +5,9 @@ import TestSupport
 final class SoakOrigin: Sendable {
     private struct State {
         var run = 0
-        /// Requests of the present run.
+        /// The requests of the current run.
         var requests = 0
-        /// Requests since the signed address was last renewed, and how often it was.
+        /// The requests since the signed URL was last renewed, and the number of renewals.
         var uses = 0
         var epoch = 0
         var hasChanged = false

@@ -13,7 +13,7 @@ struct SoakPlan: Sendable {
     /// How the server answers `HEAD`.
     enum Head: Sendable { case right, refused, lies }
 
-    /// What some servers do that is not a fault.
+    /// Behavior of some servers that is not a fault.
     ///
     /// They answer ranges with 200, mark a stored archive as encoded, have another date on each
     /// server, or send a cookie in each response.
@@ -52,7 +52,7 @@ struct SoakPlan: Sendable {
     let change: (served: Int64, size: Int64)?
     /// The size of the disk in the first run, in bytes; `nil` is unlimited.
     let disk: Int64?
-    /// What else the server does that is not a fault.
+    /// Other behavior of the server that is not a fault.
     let manner: Manner
 
     /// Draws a random plan.

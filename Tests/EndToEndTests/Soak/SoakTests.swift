@@ -56,7 +56,7 @@ struct SoakTests {
         #expect(report.files > 0)
     }
 
-    /// One process with many files and faults uses no more at the end than in the middle.
+    /// One process with many files and faults uses no more resources at the end than in the middle.
     @Test func aLongRunStaysFlat() throws {
         let seconds: Double = Self.setting("SECONDS") ?? 60
         let seed: UInt64 = Self.setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
