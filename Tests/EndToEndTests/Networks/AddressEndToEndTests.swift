@@ -135,7 +135,7 @@ struct AddressEndToEndTests {
     }
 
     /// After a redirect to another host, segget uses that host's addresses.
-    @Test func eachHostHasItsOwn() async throws {
+    @Test func redirectTargetUsesItsOwnAddresses() async throws {
         let trial = try AddressTrial(2) { _, request, reply in
             if request.path == "/dir/file.bin" {
                 let port = request.header("Host")?.split(separator: ":").last ?? ""
@@ -154,7 +154,7 @@ struct AddressEndToEndTests {
 
     /// The redirect changes to another host: segget sends its requests only to that host's
     /// addresses.
-    @Test func addressesAreNoOtherHosts() async throws {
+    @Test func requestsGoOnlyToAddressesOfTheirHost() async throws {
         let tally = Tally()
         let trial = try AddressTrial(3) { _, request, reply in
             let port = request.header("Host")?.split(separator: ":").last ?? ""
@@ -181,7 +181,7 @@ struct AddressEndToEndTests {
     }
 
     /// With one connection, or through a proxy, segget does not spread connections over addresses.
-    @Test func notWithoutNeed() async throws {
+    @Test func doesNotSpreadSingleConnectionOrProxy() async throws {
         let trial = try AddressTrial(2, pace: nil)
         try trial.expectComplete(try await trial.run(["-x", "1"]))
         let proxy = try FaultOrigin { .file(trial.content, for: $0, etag: "\"a\"") }
@@ -195,7 +195,7 @@ struct AddressEndToEndTests {
 
     /// The name server returns three addresses, one of which no host has.
     @Test(.enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
-    func addressesOfANameServer() async throws {
+    func dropsUnreachableAddressFromDNS() async throws {
         let network = try NetworkPair()
         let trial = try WireTrial(size: 8_000_000, network: network) { request, reply in
             if request.method == "GET" { reply.pace = 500_000 }

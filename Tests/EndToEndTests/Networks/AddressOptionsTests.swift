@@ -12,7 +12,7 @@ struct AddressOptionsTests {
     }
 
     /// One port listens on IPv6 only, the other on IPv4 only.
-    @Test func families() async throws {
+    @Test func addressFamilyOptionsSelectServers() async throws {
         let root = try Sandbox()
         let content = Content(size: 2_000_000, seed: 7)
         try content.write(to: root.path("file.bin"))
@@ -35,7 +35,7 @@ struct AddressOptionsTests {
     }
 
     @Test(arguments: [("127.0.0.2", "127.0.0.2"), ("lo", "127.0.0.1"), ("if!lo", "127.0.0.1")])
-    func interfaces(name: String, client: String) async throws {
+    func bindsToGivenInterface(name: String, client: String) async throws {
         let root = try Sandbox()
         try Content(size: 2_000_000, seed: 7).write(to: root.path("file.bin"))
         let nginx = try Nginx(root: root.path)
@@ -47,7 +47,7 @@ struct AddressOptionsTests {
     }
 
     @Test(arguments: ["nosuch0", "192.0.2.1"])
-    func interfacesThatAreNotThere(name: String) async throws {
+    func failsIfInterfaceDoesNotExist(name: String) async throws {
         let trial = try WireTrial(size: 1000)
         // segget fails without a retry.
         let outcome = try await trial.run("--interface", name)
@@ -56,7 +56,7 @@ struct AddressOptionsTests {
         #expect(trial.origin.acceptedConnections == 0)
     }
 
-    @Test func names() async throws {
+    @Test func resolveOptionSetsAddressesOfNames() async throws {
         let trial = try WireTrial()
         let port = trial.origin.port
         let url = "http://made-up.invalid:\(port)/dir/file.bin"

@@ -6,7 +6,7 @@ import Testing
 /// Several files in one run.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchEndToEndTests {
-    @Test func manyURLsFromANginx() throws {
+    @Test func downloadsManyURLsFromNginx() throws {
         let root = try Sandbox(), target = try Sandbox()
         let contents = (0..<6).map { Content(size: 300_000 + $0, seed: UInt64($0)) }
         for (index, content) in contents.enumerated() {
@@ -32,7 +32,7 @@ struct BatchEndToEndTests {
         #expect(stage.origin.acceptedConnections <= 4)
     }
 
-    @Test func noMoreThanAskedForRunAtATime() throws {
+    @Test func runsAtMostRequestedFilesAtATime() throws {
         let stage = try BatchStage(size: 30_000)
         stage.bendGET { _, reply in reply.delayBeforeHeaders = 0.05 }
         let process = try Segget.start(
@@ -59,7 +59,7 @@ struct BatchEndToEndTests {
         #expect(stage.origin.peakConnections <= 3)
     }
 
-    @Test func aListHasOptionsForEachFile() throws {
+    @Test func listSetsOptionsOfEachFile() throws {
         let stage = try BatchStage(size: 50_000)
         try FileManager.default.createDirectory(
             atPath: stage.sandbox.path("sub"), withIntermediateDirectories: false)
@@ -101,7 +101,7 @@ struct BatchEndToEndTests {
             ("  split=secret\n", 3, "`split` takes 1 to 64"),
             ("  http://u:secret@h/?secret=secret\n", 3, "`name=value`"),
         ])
-    func whatIsWrongInAListIsToldBeforeAnythingIsFetched(
+    func reportsListErrorsBeforeDownloading(
         line: String, number: Int, problem: String
     ) throws {
         let stage = try BatchStage(size: 1000)
@@ -115,7 +115,7 @@ struct BatchEndToEndTests {
         #expect(try stage.sandbox.names() == ["list"])
     }
 
-    @Test func aListThatIsNotUTF8IsRefused() throws {
+    @Test func refusesListThatIsNotUTF8() throws {
         let stage = try BatchStage(size: 1000)
         try Data(Array("\(stage.origin.url("/1/a"))\nhttp://h/".utf8) + [0xff]).write(
             to: URL(fileURLWithPath: stage.sandbox.path("list")))

@@ -53,7 +53,7 @@ struct BrokenWayEndToEndTests {
             (0, .close), (0, .reset), (5, .close), (1000, .close), (1000, .reset), (2500, .close),
             (50_000, .reset),
         ] as [(Int, Relay.Break)])
-    func handshakesAreCut(bytes: Int, how: Relay.Break) async throws {
+    func completesAfterBrokenHandshakes(bytes: Int, how: Relay.Break) async throws {
         let relay = try Relay(to: nginx.securePort) { number in
             number <= 3 ? Relay.Plan(after: bytes, how) : nil
         }
@@ -63,7 +63,7 @@ struct BrokenWayEndToEndTests {
     }
 
     @Test(arguments: [0, 100, 1000])
-    func handshakesAreAlwaysCut(bytes: Int) async throws {
+    func failsIfEveryHandshakeBreaks(bytes: Int) async throws {
         let relay = try Relay(to: nginx.securePort) { _ in Relay.Plan(after: bytes, .close) }
         let outcome = try await run(
             "https://127.0.0.1:\(relay.port)/file.bin", ["--retries", "1"])
@@ -73,7 +73,7 @@ struct BrokenWayEndToEndTests {
 
     /// The server stalls within the handshake: `--connect-timeout` applies, not `--stall-timeout`.
     @Test(arguments: [0, 100])
-    func handshakesFallSilent(bytes: Int) async throws {
+    func connectTimeoutLimitsStalledHandshakes(bytes: Int) async throws {
         let relay = try Relay(to: nginx.securePort) { _ in Relay.Plan(after: bytes, .silence) }
         let outcome = try await run(
             "https://127.0.0.1:\(relay.port)/file.bin",
@@ -86,7 +86,7 @@ struct BrokenWayEndToEndTests {
 
     /// The proxy closes connections within its own replies and within bodies.
     @Test(arguments: ["http", "socks5h"], [true, false])
-    func proxiesThatBreakOff(scheme: String, secure: Bool) async throws {
+    func completesAfterProxyClosesConnections(scheme: String, secure: Bool) async throws {
         let socks = try Microsocks()
         let http = try Tinyproxy()
         let target = scheme == "http" ? http.port : socks.port
@@ -105,7 +105,7 @@ struct BrokenWayEndToEndTests {
 
     /// The proxy accepts connections and sends nothing.
     @Test(arguments: ["http", "socks5h"])
-    func proxiesThatAreSilent(scheme: String) async throws {
+    func failsIfProxySendsNothing(scheme: String) async throws {
         let socks = try Microsocks()
         let http = try Tinyproxy()
         let relay = try Relay(to: scheme == "http" ? http.port : socks.port) { _ in
@@ -124,7 +124,7 @@ struct BrokenWayEndToEndTests {
 
     /// The proxy answers `CONNECT` with the status each time, other requests only at first.
     @Test(arguments: [502, 503, 504])
-    func proxiesThatAreInTrouble(status: Int) async throws {
+    func retriesGatewayErrorsOfProxy(status: Int) async throws {
         let tally = Tally()
         let proxy = try FaultOrigin { request in
             guard request.method == "GET" || request.method == "HEAD" else {
@@ -145,7 +145,7 @@ struct BrokenWayEndToEndTests {
     }
 
     /// All connections through the proxy stall without a packet; new ones work.
-    @Test func tunnelsThatDieInSilence() async throws {
+    @Test func replacesTunnelsThatStall() async throws {
         let http = try Tinyproxy()
         let relay = try Relay(to: http.port) { number in
             (2...5).contains(number) ? Relay.Plan(after: 300_000, .silence) : nil

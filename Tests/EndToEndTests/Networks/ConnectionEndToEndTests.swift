@@ -40,7 +40,7 @@ struct ConnectionEndToEndTests {
     }
 
     /// A server that closes after each response only costs connections.
-    @Test func serverWithoutKeepAlive() async throws {
+    @Test func completesWithoutKeepAlive() async throws {
         let trial = try WireTrial(size: 6_000_000) { _, reply in reply.closeAfter = true }
         let outcome = try await trial.run("-x", "3", "--retries", "0")
         try trial.expectComplete(outcome)
@@ -49,7 +49,7 @@ struct ConnectionEndToEndTests {
     }
 
     /// Idle connections that the server closed do not fail the download.
-    @Test func keptConnectionsThatAreClosedSilently() async throws {
+    @Test func completesIfServerClosesIdleConnections() async throws {
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             if request.numberOnConnection > 2 { reply = .closeWithoutReply }
         }
@@ -83,7 +83,7 @@ struct ConnectionEndToEndTests {
             0, 1, 2, 131_071, 131_072, 131_073, 262_143, 262_144, 262_145, 524_287, 524_288,
             524_289, 4_194_303, 4_194_304, 4_194_305,
         ] as [Int64], [true, false])
-    func sizesAroundBoundaries(size: Int64, isHeadUseful: Bool) async throws {
+    func completesSizesAroundBoundaries(size: Int64, isHeadUseful: Bool) async throws {
         let trial = try WireTrial(size: size) { request, reply in
             if request.method == "HEAD", !isHeadUseful { reply = .text(405) }
         }
@@ -93,7 +93,7 @@ struct ConnectionEndToEndTests {
         #expect(try outcome.notices("response_refused").isEmpty)
     }
 
-    @Test func sizeBeyondTheLongestSegment() async throws {
+    @Test func completesFileBeyondLongestSegment() async throws {
         let trial = try WireTrial(size: (64 << 20) + 1)
         let outcome = try await trial.run("-x", "2", "--retries", "0")
         try trial.expectComplete(outcome)
@@ -102,7 +102,7 @@ struct ConnectionEndToEndTests {
 
     /// The server answers the probe's `GET` of an empty file with 200, 206 or 416.
     @Test(arguments: [200, 206, 416])
-    func emptyFileWithoutHead(status: Int) async throws {
+    func completesEmptyFileWithoutHead(status: Int) async throws {
         let trial = try WireTrial(size: 0) { request, reply in
             if request.method == "HEAD" { reply = .text(405) }
             guard request.range != nil else { return }

@@ -8,7 +8,7 @@ struct CountingServerTests {
     /// mod_evasive with its defaults answers the third request for a page in a second with 403.
     ///
     /// It then refuses all requests for 10 s more, which this test waits for.
-    @Test func modEvasive() async throws {
+    @Test func completesUnderModEvasive() async throws {
         let content = Content(size: 40_000_000, seed: 9)
         let (root, logs, sandbox) = (try Sandbox(), try Sandbox(), try Sandbox())
         try content.write(to: root.path("file.bin"))
@@ -50,7 +50,7 @@ struct CountingServerTests {
     ///
     /// The first one is `HEAD`.
     @Test(arguments: [503, 403])
-    func nginxLimitsRequests(status: Int) async throws {
+    func sendsFewRequestsUnderNginxRateLimit(status: Int) async throws {
         let content = Content(size: 16_000_000, seed: 9)
         let (root, sandbox) = (try Sandbox(), try Sandbox())
         try content.write(to: root.path("file.bin"))
@@ -69,7 +69,7 @@ struct CountingServerTests {
 
     /// The file is forbidden, although `HEAD` may succeed.
     @Test(arguments: [true, false])
-    func aTrueRefusalEndsAtOnce(headIsServed: Bool) async throws {
+    func forbiddenFileFailsAfterFewRequests(headIsServed: Bool) async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" || !headIsServed { reply = .text(403) }
         }
@@ -80,7 +80,7 @@ struct CountingServerTests {
     }
 
     /// segget sends a refused password at most once more, to resolve the original URL again.
-    @Test func refusedPasswordEndsWithoutRest() async throws {
+    @Test func refusedPasswordFailsWithoutPause() async throws {
         let (asked, refused) = (Tally(), Tally())
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             guard request.method == "GET", asked.add() > 2 else { return }

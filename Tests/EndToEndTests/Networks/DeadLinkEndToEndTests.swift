@@ -28,7 +28,7 @@ struct DeadLinkEndToEndTests {
     }
 
     @Test(arguments: statuses)
-    func theNextFileOfAListBegins(status: Int, isByGet: Bool) async throws {
+    func deadLinkDoesNotDelayNextFileOfList(status: Int, isByGet: Bool) async throws {
         let stage = try BatchStage(size: 6_000_000)
         let asked = Self.bend(stage, status: status, isByGet: isByGet)
         defer { stage.behave() }
@@ -60,7 +60,7 @@ struct DeadLinkEndToEndTests {
 
     /// The task waits as `retrying` and has no slot.
     @Test(arguments: statuses)
-    func theNextTaskOfAQueueBegins(status: Int, isByGet: Bool) throws {
+    func deadLinkDoesNotDelayNextTask(status: Int, isByGet: Bool) throws {
         let stage = try QueueStage(size: 6_000_000)
         _ = Self.bend(stage.files, status: status, isByGet: isByGet)
         defer { stage.files.behave() }

@@ -41,7 +41,7 @@ struct EndingEndToEndTests {
 
     /// Every other response breaks at the same byte; the download still completes.
     @Test(arguments: Break.allCases)
-    func everyOtherReplyBreaksAt(kind: Break) async throws {
+    func completesIfEveryOtherReplyBreaks(kind: Break) async throws {
         try await withThrowingTaskGroup { group in
             for offset in Self.offsets {
                 group.addTask {
@@ -60,7 +60,7 @@ struct EndingEndToEndTests {
 
     /// Every response breaks before the first byte of its body; the download fails in bounded time.
     @Test(arguments: Break.allCases)
-    func everyReplyBreaksAt(kind: Break) async throws {
+    func failsIfEveryReplyBreaks(kind: Break) async throws {
         try await withThrowingTaskGroup { group in
             for offset in [0, 1, 12, 16, 40, 9_999, 10_000] {
                 group.addTask {

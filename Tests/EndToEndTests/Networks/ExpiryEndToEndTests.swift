@@ -23,7 +23,7 @@ struct ExpiryEndToEndTests {
     }
 
     @Test(arguments: [401, 403, 404, 410])
-    func theOriginalURLIsResolvedAgain(status: Int) async throws {
+    func resolvesOriginalURLAgain(status: Int) async throws {
         let trial = try Self.trial(refusal: status, uses: 4)
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectComplete(outcome)
@@ -36,7 +36,7 @@ struct ExpiryEndToEndTests {
     }
 
     @Test(arguments: [(401, 77), (403, 77), (404, 69), (410, 69)] as [(Int, Int32)])
-    func refusedForGood(status: Int, code: Int32) async throws {
+    func failsIfNewLinkIsRefused(status: Int, code: Int32) async throws {
         let trial = try Self.trial(refusal: status, uses: 4, limit: 1)
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
         try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
@@ -47,7 +47,7 @@ struct ExpiryEndToEndTests {
     }
 
     /// New links work only for the probe: segget gives up after a limited number of requests.
-    @Test func linksThatAreOfNoUseEnd() async throws {
+    @Test func failsIfNewLinksServeOnlyProbe() async throws {
         let tally = Tally()
         let trial = try WireTrial { request, content in
             guard request.path == "/signed" else {
@@ -63,7 +63,7 @@ struct ExpiryEndToEndTests {
     }
 
     @Test(arguments: ["503", "closed"])
-    func troubleWhileResolvingIsRetried(trouble: String) async throws {
+    func retriesErrorsWhileResolvingAgain(trouble: String) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000) { request, content in
             guard request.path == "/signed" else {
@@ -84,7 +84,7 @@ struct ExpiryEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    @Test func theNewLinkLeadsToAnotherVersion() async throws {
+    @Test func startsOverIfNewLinkHasAnotherVersion() async throws {
         let tally = Tally()
         let new = Content(size: 5_000_000, seed: 77)
         let trial = try WireTrial(size: 6_000_000) { request, content in

@@ -23,7 +23,7 @@ struct FirstContactEndToEndTests {
     }
 
     @Test(arguments: [500, 502, 503, 504, 520])
-    func statusesForGood(status: Int) async throws {
+    func triesThreeTimesIfServerErrorPersists(status: Int) async throws {
         let trial = try WireTrial { _, _ in .text(status) }
         let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
@@ -32,7 +32,7 @@ struct FirstContactEndToEndTests {
     }
 
     @Test(arguments: [501, 505])
-    func hopelessStatuses(status: Int) async throws {
+    func doesNotRetryPermanentErrors(status: Int) async throws {
         let trial = try WireTrial { _, _ in .text(status) }
         let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
@@ -42,7 +42,7 @@ struct FirstContactEndToEndTests {
     enum Break: String, Sendable, CaseIterable { case refused, reset, closed }
 
     @Test(arguments: Break.allCases)
-    func connectionsThatBreakForGood(kind: Break) async throws {
+    func triesThreeTimesIfConnectionsBreak(kind: Break) async throws {
         let trial = try WireTrial { _, _ in
             kind == .reset ? .resetWithoutReply : .closeWithoutReply
         }
@@ -54,7 +54,7 @@ struct FirstContactEndToEndTests {
 
     /// `HEAD` succeeds, and every `GET` gets 500.
     @Test(arguments: [1, 4])
-    func onlyHeadIsServed(connections: Int) async throws {
+    func failsIfOnlyHeadIsServed(connections: Int) async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply = .text(500) }
         }
@@ -67,7 +67,7 @@ struct FirstContactEndToEndTests {
     }
 
     /// The proxy answers on behalf of an unreachable server.
-    @Test func aProxyOfADeadServer() async throws {
+    @Test func triesThreeTimesIfProxyAnswers503() async throws {
         let trial = try WireTrial { _, _ in .text(503, "no server") }
         let outcome = try await trial.run(
             "--proxy", trial.origin.url(""), url: "http://127.0.0.1:1/file.bin")
@@ -75,7 +75,7 @@ struct FirstContactEndToEndTests {
     }
 
     @Test(arguments: [500, 503])
-    func whatPassesIsWaitedOut(status: Int) async throws {
+    func completesAfterTwoFailedAttempts(status: Int) async throws {
         let tally = Tally()
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" || tally.add() <= 2 { reply = .text(status) }
@@ -84,7 +84,7 @@ struct FirstContactEndToEndTests {
     }
 
     /// 429, and 503 with `Retry-After`, do not count towards the three attempts.
-    @Test func whoeverAsksForTimeGetsIt() async throws {
+    @Test func honoursRetryAfterMoreThanThreeTimes() async throws {
         let tally = Tally()
         let trial = try WireTrial { request, reply in
             guard request.method == "HEAD" || tally.add() <= 4 else { return }
@@ -99,7 +99,7 @@ struct FirstContactEndToEndTests {
 
     /// `--retries` applies from the first attempt on, whether it is less or more than the default.
     @Test(arguments: [0, 1, 4])
-    func aNumberOfOnesOwnHolds(retries: Int) async throws {
+    func retriesOptionAppliesAtFirstContact(retries: Int) async throws {
         let trial = try WireTrial { _, _ in .text(500) }
         let outcome = try await trial.run("--retries", "\(retries)")
         try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
@@ -112,7 +112,7 @@ struct FirstContactEndToEndTests {
     ///
     /// The file's name is that of the URL or of the server.
     @Test(arguments: [false, true])
-    func anEarlierPartIsWaitedFor(isServersName: Bool) throws {
+    func waitsForServerIfPartExists(isServersName: Bool) throws {
         let stage = try Stage(size: 4_000_000)
         let name: @Sendable (inout OriginReply) -> Void = { reply in
             if isServersName { reply.set("Content-Disposition", "attachment; filename=file") }
@@ -145,7 +145,7 @@ struct FirstContactEndToEndTests {
     }
 
     /// With `--no-resume`, a part does not count as received data.
-    @Test func aPartThatIsNotWantedIsNoReasonToWait() throws {
+    @Test func noResumeTriesOnlyThreeTimes() throws {
         let stage = try Stage(size: 4_000_000)
         try stage.leavePart(each: 300_000)
         stage.change { $0.bend = { $1 = .text(502) } }
@@ -154,7 +154,7 @@ struct FirstContactEndToEndTests {
         #expect(try stage.names() == ["file.part", "file.segget"])
     }
 
-    @Test func whatHasServedIsWaitedFor() throws {
+    @Test func waitsForHostThatServedAnotherFile() throws {
         let stage = try BatchStage(size: 30_000)
         let tally = Tally()
         stage.bend { request, reply in
@@ -166,7 +166,7 @@ struct FirstContactEndToEndTests {
         #expect(tally.count() > 5)
     }
 
-    @Test func aDeadHostIsNotTriedAnewForEachFile() throws {
+    @Test func doesNotRetryDeadHostForEachFile() throws {
         let stage = try BatchStage(size: 10)
         stage.bend { $1 = .text(500) }
         let count = 40
@@ -178,7 +178,7 @@ struct FirstContactEndToEndTests {
         #expect(try outcome.notices("retrying").count < count)
     }
 
-    @Test func aDeadPrimaryGivesWay() async throws {
+    @Test func mirrorReplacesDeadPrimary() async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run(
             "--mirror", trial.origin.url("/dir/file.bin"), url: "http://127.0.0.1:1/file.bin")

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ForbiddenEndToEndTests {
     /// The host answers 403 to more than two requests at a time: no file fails because of it.
-    @Test func aLimitIsNoRefusal() async throws {
+    @Test func limitAnsweredWith403FailsNoFile() async throws {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 600_000, refusal: .text(403))
         defer { stage.behave() }
@@ -20,7 +20,7 @@ struct ForbiddenEndToEndTests {
     /// segget tries the first forbidden file a few times, because 403 may be a limit.
     ///
     /// It gives up the next one immediately.
-    @Test func aForbiddenFileEnds() async throws {
+    @Test func forbiddenFileAmongOthersFails() async throws {
         let stage = try BatchStage(size: 600_000)
         let asked = Tally()
         stage.bend { request, reply in
@@ -40,7 +40,7 @@ struct ForbiddenEndToEndTests {
     }
 
     /// Servers lock accounts after many attempts with a refused password.
-    @Test func aPasswordIsNotTriedAgain() async throws {
+    @Test func refusedPasswordIsSentAtMostTwice() async throws {
         let stage = try BatchStage(size: 600_000)
         let asked = Tally()
         stage.bend { request, reply in

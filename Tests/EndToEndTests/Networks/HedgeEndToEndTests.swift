@@ -68,7 +68,7 @@ struct HedgeEndToEndTests {
     }
 
     /// The second request receives the rest; the first connection stalls indefinitely.
-    @Test func hangingRangeIsRequestedAgain() async throws {
+    @Test func stalledRangeIsRequestedAgain() async throws {
         let trial = try trial(.served)
         let outcome = try await trial.run("-x", "4")
         try trial.expectComplete(outcome)

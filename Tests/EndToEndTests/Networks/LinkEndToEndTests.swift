@@ -33,7 +33,7 @@ struct LinkEndToEndTests {
     }
 
     @Test(arguments: [(NetworkPair.End.client, 8), (.server, 8), (.client, 1)])
-    func downForSeconds(end: NetworkPair.End, connections: Int) async throws {
+    func recoversAfterLinkWasDown(end: NetworkPair.End, connections: Int) async throws {
         let (trial, network) = try trial(connections)
         let child = try trial.start(["-x", "\(connections)"] + Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -55,7 +55,7 @@ struct LinkEndToEndTests {
 
     /// All connections die without a packet; new ones work.
     @Test(arguments: [1, 8])
-    func deadWithoutAPacket(connections: Int) async throws {
+    func replacesSilentlyDeadConnections(connections: Int) async throws {
         let (trial, network) = try trial(connections)
         let child = try trial.start(["-x", "\(connections)"] + Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -72,7 +72,7 @@ struct LinkEndToEndTests {
     }
 
     /// Some connections die; the others continue, and new ones download the missing bytes.
-    @Test func someAreDead() async throws {
+    @Test func rescuesSomeDeadConnections() async throws {
         let (trial, network) = try trial(6, size: 9_000_000)
         let child = try trial.start(["-x", "6"] + Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -89,7 +89,7 @@ struct LinkEndToEndTests {
     }
 
     /// As between two wireless networks: the old connections die without a packet.
-    @Test func addressChanged() async throws {
+    @Test func recoversAfterClientAddressChanged() async throws {
         let (trial, network) = try trial(4)
         let child = try trial.start(["-x", "4"] + Self.patient)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -103,7 +103,7 @@ struct LinkEndToEndTests {
 
     /// The outage is longer than all limits: segget keeps the part, and the same command resumes.
     @Test(arguments: [1, 4])
-    func downForGood(connections: Int) async throws {
+    func failsAndResumesAfterLongOutage(connections: Int) async throws {
         let (trial, network) = try trial(connections)
         let options = [
             "-x", "\(connections)", "--stall-timeout", "2", "--connect-timeout", "1", "--retries",
@@ -126,7 +126,7 @@ struct LinkEndToEndTests {
     }
 
     /// segget does not replace a stream that it cannot resume, even if a canary is answered.
-    @Test func oneStreamIsLeftAlone() async throws {
+    @Test func keepsStreamThatCannotBeResumed() async throws {
         let (trial, network) = try trial(1) { request, reply in
             guard case .content(let content, _) = reply.body else { return }
             reply = .file(content, for: request, etag: "\"a\"", ranges: false)

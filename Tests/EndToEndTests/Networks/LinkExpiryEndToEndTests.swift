@@ -28,7 +28,7 @@ struct LinkExpiryEndToEndTests {
 
     /// Each connection has requested its whole share when the link expires.
     @Test(arguments: [1, 3, 4], [403, 404])
-    func whatWasAskedForInTimeArrives(connections: Int, refusal: Int) async throws {
+    func receivesAllRequestedBeforeExpiry(connections: Int, refusal: Int) async throws {
         let trial = try Self.trial(serving: connections, refusal: refusal)
         let outcome = try await trial.run("-x", "\(connections)", path: Self.link)
         try trial.expectComplete(outcome)
@@ -37,7 +37,7 @@ struct LinkExpiryEndToEndTests {
     }
 
     /// The link is signed for `GET` only: the probe's response counts as one of the three.
-    @Test func theProbesReplyIsOneOfThem() async throws {
+    @Test func usesProbeResponseOfExpiringLink() async throws {
         let trial = try Self.trial(serving: 3, head: 403)
         let outcome = try await trial.run("-x", "3", path: Self.link)
         try trial.expectComplete(outcome)
@@ -47,7 +47,7 @@ struct LinkExpiryEndToEndTests {
     ///
     /// The others receive their shares, and a run with a new link downloads the rest.
     @Test(arguments: [(403, 77), (410, 69)] as [(Int, Int32)])
-    func aFreshLinkGoesOn(refusal: Int, code: Int32) async throws {
+    func resumesWithNewLinkAfterExpiry(refusal: Int, code: Int32) async throws {
         let trial = try Self.trial(serving: 3, refusal: refusal) { number, reply in
             if number == 2 { reply.cutAfter = 100_000 }
         }
@@ -65,7 +65,7 @@ struct LinkExpiryEndToEndTests {
         #expect(try fresh.events("finished").first?.bytesResumed == kept)
     }
 
-    @Test func aRefusalBeforeTheTimeIsNone() async throws {
+    @Test func refusalBeforeExpiryIsNotReportedAsExpiry() async throws {
         let trial = try WireTrial { request, content in
             request.method == "HEAD" ? .file(content, for: request, etag: "\"a\"") : .text(403)
         }

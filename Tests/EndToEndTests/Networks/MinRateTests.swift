@@ -6,7 +6,7 @@ import Testing
 struct MinRateTests {
     private static let options = ["--min-rate", "100K", "--min-rate-time", "1"]
 
-    @Test func aServerThatDripsIsGivenUp() async throws {
+    @Test func failsIfServerIsTooSlow() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply.pace = 2000 }
         }
@@ -20,7 +20,7 @@ struct MinRateTests {
     }
 
     /// Neither a rate limit above the received rate nor pauses between bytes disable `--min-rate`.
-    @Test func aLimitThatDoesNotBindIsNoExcuse() async throws {
+    @Test func highRateLimitDoesNotDisableMinRate() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply.pace = 20 }
         }
@@ -29,7 +29,7 @@ struct MinRateTests {
         try trial.expectFailure(outcome, code: 69, kind: "too_slow")
     }
 
-    @Test func theSameCommandResumes() throws {
+    @Test func sameCommandResumesAfterFailure() throws {
         let stage = try Stage(size: 4_000_000)
         stage.bendGET { $0.pace = 20_000 }
         let outcome = try stage.run(["-x", "2"] + Self.options)
@@ -43,7 +43,7 @@ struct MinRateTests {
         #expect(try stage.isRight())
     }
 
-    @Test func freshConnectionsHelp() async throws {
+    @Test func completesIfNewConnectionsAreFast() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET", request.connection <= 2 { reply.pace = 2000 }
         }
@@ -54,7 +54,7 @@ struct MinRateTests {
     }
 
     /// segget does not replace the connection of a stream that it cannot resume.
-    @Test func aSingleStreamKeepsItsConnection() async throws {
+    @Test func streamWithoutRangesKeepsConnection() async throws {
         let trial = try WireTrial { request, content in
             OriginReply.file(content, for: request, etag: "\"a\"", ranges: false).with {
                 $0.pace = 2000
@@ -68,7 +68,7 @@ struct MinRateTests {
 
     /// The download is slow because of `--limit-rate`, not because of the server.
     @Test(arguments: ["1", "4"])
-    func theOwnLimitDoesNotCount(connections: String) async throws {
+    func rateLimitDoesNotCountAsTooSlow(connections: String) async throws {
         let trial = try WireTrial(size: 800_000)
         let outcome = try await trial.run(
             "-x", connections, "--limit-rate", "300K", "--min-rate", "300K", "--min-rate-time",
@@ -77,7 +77,7 @@ struct MinRateTests {
         #expect(try outcome.notices("changing_connections").isEmpty)
     }
 
-    @Test func aFastServerIsLeftAlone() async throws {
+    @Test func fastServerKeepsConnections() async throws {
         let trial = try WireTrial(size: 2_000_000) { request, reply in
             if request.method == "GET" { reply.pace = 400_000 }
         }

@@ -70,7 +70,7 @@ struct MirrorChaosTests {
     }
 
     @Test(arguments: [UInt64.random(in: 0...UInt64.max)])
-    func whatIsPublishedIsRight(seed: UInt64) async throws {
+    func publishesCorrectFileOrNone(seed: UInt64) async throws {
         print("mirror chaos: seed \(seed)")
         var random = SplitMix64(seed: seed)
         for round in 0..<12 {

@@ -31,7 +31,7 @@ struct MirrorCombinationTests {
         return try await Trials.end(of: child)
     }
 
-    @Test func streamWithoutTheFirst() async throws {
+    @Test func streamsFromMirrorIfFirstServerIsDead() async throws {
         let trial = try MirrorTrial(2, size: 1_000_000)
         trial.kill(0)
         let outcome = try await stream(trial, ["--retries", "1"])
@@ -83,7 +83,7 @@ struct MirrorCombinationTests {
     /// The server with the correct file goes away for a while.
     ///
     /// segget keeps its bytes, although another server with different data is available.
-    @Test func whatTheRightOneSentIsKept() async throws {
+    @Test func keepsBytesOfCorrectServerWhileItIsAway() async throws {
         let trial = try MirrorTrial(2, size: 3_000_000) { index, offer in
             offer.etag = "\"of \(index)\""
             if index == 0 { offer.pace = 200_000 }
@@ -108,7 +108,7 @@ struct MirrorCombinationTests {
     }
 
     /// `--no-resume` concerns earlier runs: segget keeps what this run received.
-    @Test func noResumeKeepsWhatThisRunFetched() async throws {
+    @Test func noResumeKeepsBytesOfSameRun() async throws {
         let trial = try MirrorTrial(2, size: 3_000_000) { index, offer in
             if index == 0 { offer.pace = 200_000 }
             // This mirror responds only after the download has started.
@@ -126,7 +126,7 @@ struct MirrorCombinationTests {
     // MARK: Finished files
 
     @Test(arguments: ["--keep-manifest", "--xattr"])
-    func finishedWithTheOtherServer(option: String) async throws {
+    func recognizesFileThatMirrorCompleted(option: String) async throws {
         let trial = try MirrorTrial(2, size: 1_000_000)
         trial.origins[0].refuseConnections()
         let first = try await trial.run([option, "--retries", "0"])
@@ -140,7 +140,7 @@ struct MirrorCombinationTests {
 
     // MARK: Limits
 
-    @Test(arguments: [true, false]) func maxSizeHolds(isHeadRight: Bool) async throws {
+    @Test(arguments: [true, false]) func maxSizeAppliesToMirrors(isHeadRight: Bool) async throws {
         let trial = try MirrorTrial(2, size: 1_000_000) { _, offer in
             guard !isHeadRight else { return }
             offer.bend = { request, reply in
@@ -159,7 +159,7 @@ struct MirrorCombinationTests {
     }
 
     /// A mirror's sample is interrupted: segget compares it again, and uses the mirror.
-    @Test func connectionsChangeDuringTheSample() async throws {
+    @Test func mirrorJoinsAfterInterruptedSample() async throws {
         let trial = try MirrorTrial(2, size: 2_000_000) { index, offer in
             if index == 0 { offer.pace = 15_000 }
         }

@@ -24,7 +24,7 @@ struct MirrorEndToEndTests {
     }
 
     @Test(arguments: [(.etag, 2), (.checksum, 3), (.digest, 2), (.etag, 3)] as [(Proof, Int)])
-    func shareTheWork(proof: Proof, count: Int) async throws {
+    func mirrorsShareWork(proof: Proof, count: Int) async throws {
         // A mirror that is late because the machine is busy sends less.
         let isShared = try await Trials.oneOfThree {
             let trial = try Self.trial(count, proof)
@@ -42,7 +42,7 @@ struct MirrorEndToEndTests {
         #expect(isShared)
     }
 
-    @Test func theFasterOneBringsMore() async throws {
+    @Test func fasterMirrorSendsMore() async throws {
         let isFaster = try await Trials.oneOfThree {
             let trial = try Self.trial(2, .etag, size: 20_000_000)
             trial.change(0) { $0.pace = 600_000 }
@@ -55,7 +55,7 @@ struct MirrorEndToEndTests {
     }
 
     /// segget uses the second mirror only after the first one fails.
-    @Test func oneConnection() async throws {
+    @Test func singleConnectionUsesOneMirror() async throws {
         let trial = try Self.trial(2, .etag, size: 3_000_000)
         let child = try trial.start(["-x", "1", "--retries", "2"])
         #expect(eventually(timeout: 120) { trial.served[0] > 1_000_000 })
@@ -67,7 +67,7 @@ struct MirrorEndToEndTests {
     }
 
     /// Real servers whose copies have the same date, as those of mirrors do.
-    @Test func nginxTwins() async throws {
+    @Test func mirrorsWithSameDateShareWork() async throws {
         let content = Content(size: 20_000_000, seed: 3)
         let folders = try [Sandbox(), Sandbox()]
         for folder in folders {
@@ -95,7 +95,7 @@ struct MirrorEndToEndTests {
 
     /// The other mirror sends the rest, and segget downloads nothing twice.
     @Test(arguments: [0, 1], [Proof.etag, .checksum])
-    func oneDiesMidway(number: Int, proof: Proof) async throws {
+    func continuesAfterMirrorDies(number: Int, proof: Proof) async throws {
         let trial = try Self.trial(2, proof)
         let options = proof == .checksum ? trial.checksum : []
         let child = try trial.start(["-x", "4"] + options)
@@ -110,7 +110,7 @@ struct MirrorEndToEndTests {
     }
 
     /// If no mirror sends anything, the mirrors are not at fault: segget drops none.
-    @Test func allAreAwayForAWhile() async throws {
+    @Test func waitsIfAllMirrorsAreAway() async throws {
         let trial = try Self.trial(2, .etag)
         let child = try trial.start(["-x", "4"])
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_000_000 } })
@@ -131,7 +131,7 @@ struct MirrorEndToEndTests {
 
     /// A mirror accepts connections and never responds.
     @Test(arguments: [0, 1])
-    func oneNeverAnswers(number: Int) async throws {
+    func unresponsiveMirrorDelaysNothing(number: Int) async throws {
         let trial = try Self.trial(2, .checksum, size: 4_000_000)
         trial.change(number) { $0.bend = { _, reply in reply.delayBeforeHeaders = .infinity } }
         let outcome = try await trial.run(
@@ -141,7 +141,7 @@ struct MirrorEndToEndTests {
     }
 
     @Test(arguments: [0, 1])
-    func oneIsNotThere(number: Int) async throws {
+    func dropsMirrorThatAnswers404(number: Int) async throws {
         let trial = try Self.trial(3, .etag)
         trial.change(number) { $0.bend = { _, reply in reply = .text(404) } }
         let outcome = try await trial.run(["-x", "4"])
@@ -151,7 +151,7 @@ struct MirrorEndToEndTests {
     }
 
     @Test(arguments: [0, 1])
-    func oneIsDead(number: Int) async throws {
+    func completesIfOneMirrorIsDead(number: Int) async throws {
         let trial = try Self.trial(3, .etag)
         trial.kill(number)
         let outcome = try await trial.run(["-x", "4"])
@@ -160,7 +160,7 @@ struct MirrorEndToEndTests {
         #expect(try outcome.events("finished").count == 1)
     }
 
-    @Test func anotherSize() async throws {
+    @Test func dropsMirrorWithAnotherSize() async throws {
         let trial = try Self.trial(3, .checksum)
         trial.change(1) { $0.content = Content(size: 11_999_999, seed: 7) }
         let outcome = try await trial.run(["-x", "4"] + trial.checksum)
@@ -172,7 +172,7 @@ struct MirrorEndToEndTests {
 
     /// A mirror's advertised digest differs from the checksum, or from the first server's digest.
     @Test(arguments: [true, false], [0, 1])
-    func anotherDigest(hasChecksum: Bool, number: Int) async throws {
+    func rejectsMirrorWithAnotherDigest(hasChecksum: Bool, number: Int) async throws {
         let trial = try Self.trial(2, .digest, size: 8_000_000)
         let other = Data(Content(size: 1, seed: 1).sha256).base64EncodedString()
         trial.change(number) {
@@ -192,7 +192,7 @@ struct MirrorEndToEndTests {
         }
     }
 
-    @Test func allDead() async throws {
+    @Test func reportsFailureOfEachMirror() async throws {
         let trial = try Self.trial(3, .etag)
         trial.change(0) { $0.bend = { _, reply in reply = .text(404) } }
         trial.change(1) { $0.bend = { _, reply in reply = .text(403) } }
@@ -215,7 +215,7 @@ struct MirrorEndToEndTests {
 
     /// The same command later resumes from either mirror.
     @Test(arguments: [Proof.etag, .checksum], [0, 1])
-    func allDieAndOneComesBack(proof: Proof, survivor: Int) async throws {
+    func resumesFromAnyMirrorAfterAllDied(proof: Proof, survivor: Int) async throws {
         let trial = try Self.trial(2, proof)
         let options = ["-x", "4", "--retries", "1"] + (proof == .checksum ? trial.checksum : [])
         let child = try trial.start(options)
@@ -236,7 +236,7 @@ struct MirrorEndToEndTests {
         #expect(try second.notices("started_over").isEmpty)
     }
 
-    @Test func killedAndResumed() async throws {
+    @Test func resumesKilledMirrorDownload() async throws {
         let trial = try Self.trial(3, .checksum)
         for part in [3_000_000, 6_000_000, 9_000_000] as [Int64] {
             let child = try trial.start(["-x", "6"] + trial.checksum)
@@ -249,7 +249,7 @@ struct MirrorEndToEndTests {
         #expect(trial.served.reduce(0, +) < 18_000_000, "\(trial.served)")
     }
 
-    @Test func wrongUsage() async throws {
+    @Test func refusesInvalidMirrorURLs() async throws {
         let trial = try MirrorTrial(1)
         for (mirror, text) in [
             ("ftp://127.0.0.1/x", "is a `ftp:` URL"), ("", "--mirror"),
@@ -263,7 +263,7 @@ struct MirrorEndToEndTests {
     }
 
     /// `-H` applies only to the origin of the first URL.
-    @Test func headersStayAtTheFirst() async throws {
+    @Test func headersAreSentOnlyToFirstOrigin() async throws {
         let trial = try Self.trial(2, .etag, size: 8_000_000)
         let outcome = try await trial.run(["-x", "4", "-H", "X-Key: hidden"])
         try trial.expectComplete(outcome)

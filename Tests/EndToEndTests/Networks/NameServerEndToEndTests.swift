@@ -17,7 +17,7 @@ struct NameServerEndToEndTests {
     }
 
     @Test(arguments: [NameServer.Mood.fails, .silent])
-    func awayForAWhile(mood: NameServer.Mood) async throws {
+    func completesAfterNameServerRecovers(mood: NameServer.Mood) async throws {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
         // By default segget would fail after a few seconds, because it has received nothing yet.
@@ -30,7 +30,7 @@ struct NameServerEndToEndTests {
     }
 
     @Test(arguments: [NameServer.Mood.fails, .silent])
-    func awayForGood(mood: NameServer.Mood) async throws {
+    func failsIfNameServerStaysAway(mood: NameServer.Mood) async throws {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
         let child = try trial.start(["--retries", "1", "--connect-timeout", "3"], url: url)
@@ -41,7 +41,7 @@ struct NameServerEndToEndTests {
     }
 
     /// SIGINT and `--connect-timeout` end the wait for a name server.
-    @Test func aSilentNameServerHoldsNothingUp() async throws {
+    @Test func signalAndTimeoutEndNameResolution() async throws {
         let (trial, names, url) = try trial(.silent, options: "timeout:30 attempts:5")
         defer { names.stop() }
         let child = try trial.start(url: url)

@@ -5,7 +5,7 @@ import Testing
 /// Servers that are away: from the start, for a while, or permanently.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct OutageEndToEndTests {
-    @Test func downFromTheBeginning() async throws {
+    @Test func failsIfServerIsDownAtStart() async throws {
         let trial = try WireTrial()
         trial.origin.refuseConnections()
         let outcome = try await trial.run("--retries", "2")
@@ -17,7 +17,7 @@ struct OutageEndToEndTests {
         #expect(outcome.errorOutput.contains("attempt 2"))
     }
 
-    @Test func upAfterAWhile() async throws {
+    @Test func completesAfterServerStarts() async throws {
         let trial = try WireTrial()
         trial.origin.refuseConnections()
         let child = try Segget.start(
@@ -30,7 +30,7 @@ struct OutageEndToEndTests {
         try trial.expectComplete(try await Trials.end(of: child))
     }
 
-    @Test func noSuchHost() async throws {
+    @Test func failsIfHostDoesNotExist() async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run("--retries", "1", url: "http://nowhere.invalid/file.bin")
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
@@ -38,7 +38,7 @@ struct OutageEndToEndTests {
     }
 
     /// No server answers: the connect timeout applies.
-    @Test func connectTimeout() async throws {
+    @Test func connectTimeoutLimitsAttempts() async throws {
         // A listener with a full backlog drops SYN packets.
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
@@ -71,7 +71,7 @@ struct OutageEndToEndTests {
     }
 
     /// The server drops all connections and is down for a while.
-    @Test func restartMidway() async throws {
+    @Test func completesAfterServerRestart() async throws {
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { _, reply in
             reply.pace = 700_000
         }
@@ -90,7 +90,7 @@ struct OutageEndToEndTests {
 
     /// The server stops for good; the same command later downloads only the missing ranges.
     @Test(arguments: [1, 4])
-    func awayForGoodAndResumed(connections: Int) async throws {
+    func resumesAfterServerWasAway(connections: Int) async throws {
         let isSlow = Guarded(true)
         let trial = try WireTrial(size: 10_000_000, sendBuffer: 64 << 10) { _, reply in
             if isSlow.withLock({ $0 }) { reply.pace = 2_000_000 / Double(connections) }
@@ -125,7 +125,7 @@ struct OutageEndToEndTests {
     }
 
     /// The server sends only error statuses after it has sent a part of the file.
-    @Test func refusedForGoodAndResumed() async throws {
+    @Test func resumesAfterPersistentErrors() async throws {
         let isOpen = Guarded(false)
         let trial = try WireTrial(size: 6_000_000) { request, reply in
             if request.number > 3, !isOpen.withLock({ $0 }) { reply = .text(503) }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PatienceEndToEndTests {
     /// Connections that wait for responses must not take ranges from each other repeatedly.
-    @Test func everyReplyIsLate() async throws {
+    @Test func completesIfEveryReplyIsLate() async throws {
         let trial = try WireTrial(size: 2_000_000) { request, reply in
             reply.delayBeforeHeaders = 1.5
         }
@@ -22,7 +22,7 @@ struct PatienceEndToEndTests {
     /// The server refuses a range once, and ignores the range of the request that resolves again.
     ///
     /// That is not a new version: segget keeps the received bytes.
-    @Test func aBrokenReplyWhileResolvingIsNoChange() async throws {
+    @Test func ignoredRangeWhileResolvingIsNotNewVersion() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000) { request, content in
             let right = OriginReply.file(content, for: request, etag: "\"a\"")
@@ -44,7 +44,7 @@ struct PatienceEndToEndTests {
     }
 
     /// One connection gets 403, and the request that resolves the URL again gets 503.
-    @Test func othersGoOnWhileTheURLIsResolved() async throws {
+    @Test func othersContinueWhileURLIsResolvedAgain() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 8_000_000) { request, reply in
             guard request.method == "GET" else { return }
@@ -60,14 +60,14 @@ struct PatienceEndToEndTests {
     }
 
     /// `HEAD` states an absurd size: segget sends `GET` before it checks or reserves disk space.
-    @Test func theSizeThatOnlyHeadTellsReservesNothing() async throws {
+    @Test func sizeFromHeadAloneReservesNoSpace() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply.claimedLength = 1_000_000_000_000_000 }
         }
         try trial.expectComplete(try await trial.run())
     }
 
-    @Test func aDrippingErrorPageIsNotWaitedFor() async throws {
+    @Test func stallTimeoutLimitsSlowErrorBody() async throws {
         let trial = try WireTrial { request, _ in
             OriginReply.text(404, String(repeating: "x", count: 60_000)).with { $0.pace = 10 }
         }
@@ -79,7 +79,7 @@ struct PatienceEndToEndTests {
 
     /// Text that is not a URL may contain a password.
     @Test(arguments: ["https://alice:s3cr?et@host/x", "ht!tp://u:s3cr@h", "s3cr@@://"])
-    func whatIsNoURLIsNotRepeated(text: String) async throws {
+    func invalidURLIsNotPrinted(text: String) async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run(url: text)
         #expect(outcome.exitCode != 0)
@@ -87,7 +87,7 @@ struct PatienceEndToEndTests {
     }
 
     /// The reader of the events has stopped reading.
-    @Test func aStalledReaderDoesNotHoldUpTheEnd() async throws {
+    @Test func signalEndsRunIfEventReaderStalls() async throws {
         let trial = try WireTrial(size: 60_000_000) { request, reply in
             if request.method == "GET" { reply.pace = 200_000 }
         }

@@ -48,7 +48,7 @@ struct ProxyEndToEndTests {
     }
 
     @Test(arguments: [false, true])
-    func throughAnHTTPProxy(secure: Bool) async throws {
+    func downloadsThroughHTTPProxy(secure: Bool) async throws {
         let site = try Site()
         let proxy = try Tinyproxy()
         expectDone(try await site.run(["--proxy", proxy.url()], secure: secure))
@@ -66,7 +66,7 @@ struct ProxyEndToEndTests {
     }
 
     @Test(arguments: [false, true])
-    func proxiesAskForCredentials(secure: Bool) async throws {
+    func sendsCredentialsToHTTPProxy(secure: Bool) async throws {
         let site = try Site()
         let proxy = try Tinyproxy(user: "me", password: "hush")
         expectDone(try await site.run(["--proxy", proxy.url("me:hush@")], secure: secure))
@@ -85,7 +85,7 @@ struct ProxyEndToEndTests {
     }
 
     /// The server receives its own credentials and cookies, and not those of the proxy.
-    @Test func credentialsGoWhereTheyBelong() async throws {
+    @Test func serverReceivesNoProxyCredentials() async throws {
         let trial = try WireTrial()
         let proxy = try Tinyproxy(user: "me", password: "hush")
         let outcome = try await trial.run(
@@ -108,14 +108,14 @@ struct ProxyEndToEndTests {
             // In a CGI program, `HTTP_PROXY` contains a header of the client: libcurl ignores it.
             ("HTTP_PROXY", false, false),
         ])
-    func theEnvironmentNamesProxies(name: String, secure: Bool, isUsed: Bool) async throws {
+    func readsProxyFromEnvironment(name: String, secure: Bool, isUsed: Bool) async throws {
         let site = try Site()
         let proxy = try Tinyproxy()
         expectDone(try await site.run([], secure: secure, environment: [name: proxy.url()]))
         #expect(try proxy.requests().isEmpty != isUsed)
     }
 
-    @Test func exceptions() async throws {
+    @Test func bypassesProxyForExceptions() async throws {
         let site = try Site()
         let proxy = try Tinyproxy()
         let used = ["http_proxy": proxy.url()]
@@ -138,7 +138,7 @@ struct ProxyEndToEndTests {
     }
 
     @Test(arguments: [("socks5h", "localhost"), ("socks5", "127.0.0.1")])
-    func throughASOCKSProxy(scheme: String, target: String) async throws {
+    func downloadsThroughSOCKSProxy(scheme: String, target: String) async throws {
         let site = try Site()
         let proxy = try Microsocks()
         for secure in [false, true] {
@@ -151,7 +151,7 @@ struct ProxyEndToEndTests {
         #expect(proxy.targets.allSatisfy { $0.hasPrefix("\(target):") })
     }
 
-    @Test func socksProxiesAskForCredentials() async throws {
+    @Test func sendsCredentialsToSOCKSProxy() async throws {
         let site = try Site()
         let proxy = try Microsocks(user: "me", password: "hush")
         expectDone(try await site.run(["--proxy", proxy.url("socks5h", "me:hush@")]))
@@ -173,7 +173,7 @@ struct ProxyEndToEndTests {
     }
 
     /// TLS to the proxy itself: nginx forwards plain requests.
-    @Test func throughAnHTTPSProxy() async throws {
+    @Test func downloadsThroughHTTPSProxy() async throws {
         let site = try Site()
         let root = try Sandbox()
         let proxy = try Nginx(
@@ -189,7 +189,7 @@ struct ProxyEndToEndTests {
     }
 
     @Test(arguments: ["http", "https", "socks5h", "socks4a"])
-    func anUnreachableProxy(scheme: String) async throws {
+    func failsIfProxyIsUnreachable(scheme: String) async throws {
         let site = try Site()
         for secure in [false, true] {
             let outcome = try await site.run(
@@ -205,7 +205,7 @@ struct ProxyEndToEndTests {
     }
 
     @Test(arguments: ["ftp://me:hush@127.0.0.1:1", "http://me:hush@[::1"])
-    func aWrongProxyInTheEnvironment(url: String) async throws {
+    func failsIfProxyInEnvironmentIsInvalid(url: String) async throws {
         let site = try Site()
         let outcome = try await site.run([], environment: ["http_proxy": url])
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
@@ -213,7 +213,7 @@ struct ProxyEndToEndTests {
         #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
     }
 
-    @Test func aProxyThatCannotReachTheServer() async throws {
+    @Test func failsIfProxyCannotReachServer() async throws {
         let site = try Site()
         let proxy = try Tinyproxy()
         for url in ["http://127.0.0.1:1/f", "https://127.0.0.1:1/f"] {

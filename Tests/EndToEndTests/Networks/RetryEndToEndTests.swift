@@ -6,7 +6,7 @@ import Testing
 struct RetryEndToEndTests {
     /// Each connection breaks after a random number of bytes.
     @Test(arguments: [OriginReply.Cut.fin, .rst], [1, 2, 3] as [UInt64])
-    func everyConnectionBreaksSomewhere(cut: OriginReply.Cut, seed: UInt64) async throws {
+    func completesIfEveryConnectionBreaks(cut: OriginReply.Cut, seed: UInt64) async throws {
         let trial = try WireTrial(size: 5_000_000, sendBuffer: 64 << 10) { request, reply in
             var generator = SplitMix64(seed: seed &* 1_000 &+ UInt64(request.number))
             reply.cutAfter = Int64.random(in: 1...600_000, using: &generator)
@@ -30,7 +30,7 @@ struct RetryEndToEndTests {
     }
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
-    func errorsNowAndThen(status: Int) async throws {
+    func retriesOccasionalErrors(status: Int) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000) { request, reply in
             Self.cap(request, &reply)
@@ -51,7 +51,7 @@ struct RetryEndToEndTests {
     }
 
     @Test(arguments: [400, 402, 451, 501, 505])
-    func hopelessStatusesEnd(status: Int) async throws {
+    func permanentErrorsFailWithoutRetry(status: Int) async throws {
         let trial = try WireTrial(size: 4_000_000) { request, reply in
             if request.number > 3 { reply = .text(status) }
         }
@@ -84,7 +84,7 @@ struct RetryEndToEndTests {
     }
 
     /// The server sends `Retry-After` before segget knows anything about the file.
-    @Test func retryAfterIsHonouredByTheProbe() async throws {
+    @Test func probeHonoursRetryAfter() async throws {
         let trial = try WireTrial(size: 600_000) { request, reply in
             guard request.number <= 2 else { return }
             reply = .text(503, headers: [HeaderField("Retry-After", "1")])
@@ -97,7 +97,7 @@ struct RetryEndToEndTests {
     }
 
     @Test(arguments: ["86400", "99999999"])
-    func tooLongAWaitIsNotWaited(value: String) async throws {
+    func tooLongRetryAfterFailsImmediately(value: String) async throws {
         let trial = try WireTrial(size: 4_000_000) { request, reply in
             guard request.number > 3 else { return }
             reply = .text(503, headers: [HeaderField("Retry-After", value)])
@@ -112,7 +112,7 @@ struct RetryEndToEndTests {
     }
 
     @Test(arguments: Silence.allCases)
-    func stalls(silence: Silence) async throws {
+    func retriesStalledRequests(silence: Silence) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
             Self.cap(request, &reply)
@@ -134,7 +134,7 @@ struct RetryEndToEndTests {
         #expect(outcome.wallSeconds < 100)
     }
 
-    @Test func slowIsNotStalled() async throws {
+    @Test func slowSteadyServerIsNotStalled() async throws {
         let trial = try WireTrial(size: 200_000, sendBuffer: 16 << 10) { _, reply in
             reply.pace = 40_000
         }
@@ -142,7 +142,7 @@ struct RetryEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    @Test func silenceForEverEnds() async throws {
+    @Test func failsIfServerStallsIndefinitely() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "GET" { reply.delayBeforeHeaders = .infinity }
         }
@@ -152,7 +152,7 @@ struct RetryEndToEndTests {
         #expect(trial.gets.count <= 5)
     }
 
-    @Test func noRetriesAreNone() async throws {
+    @Test func zeroRetriesFailAtFirstError() async throws {
         let honest = try WireTrial(size: 4_000_000)
         try honest.expectComplete(try await honest.run("--retries", "0"))
         let tally = Tally()
@@ -168,7 +168,7 @@ struct RetryEndToEndTests {
 
     /// The server serves two requests at a time.
     @Test(arguments: [503, 429, 403])
-    func serverWithAConnectionLimit(status: Int) async throws {
+    func completesDespiteConnectionLimit(status: Int) async throws {
         let log = Guarded<FaultOrigin?>(nil)
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }

@@ -25,7 +25,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// Runs a server for each kind of refusal, all at the same time.
-    @Test func settlesAtWhatIsServed() async throws {
+    @Test func settlesAtServersLimit() async throws {
         let cases: [(ServerLimitTrial.Refusal, Int)] = [
             (.status503, 1), (.status429, 2), (.status403, 3), (.reset, 3), (.closed, 2),
             (.words, 1), (.silence, 2), (.refused, 2),
@@ -59,7 +59,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// Connections that rest use no retries, and the end of the download does not wait for them.
-    @Test func restingIsNoFailure() async throws {
+    @Test func restingConnectionsUseNoRetries() async throws {
         let stage = try ServerLimitTrial(
             size: 1_500_000, pace: 300_000, refusal: .status503
         ) { _ in 1 }
@@ -72,7 +72,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// segget does not request the sample of a mirror on the same server again and again.
-    @Test func aMirrorOnTheSameServerIsNotStormed() async throws {
+    @Test func mirrorOnSameServerGetsFewRequests() async throws {
         let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 150_000, refusal: .status503
         ) { _ in 2 }
@@ -83,7 +83,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// `Retry-After` is longer than the download: no refused connection sends another request.
-    @Test func retryAfterHoldsForAllThatRest() async throws {
+    @Test func retryAfterAppliesToAllRestingConnections() async throws {
         let stage = try ServerLimitTrial(
             size: 2_400_000, pace: 150_000, refusal: .retryAfter
         ) { _ in 2 }
@@ -96,7 +96,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// The limit rises during the download and then falls.
-    @Test func followsALimitThatMoves() async throws {
+    @Test func followsChangingLimit() async throws {
         let stage = try ServerLimitTrial(
             size: 7_500_000, pace: 300_000, refusal: .status503
         ) { served in
@@ -111,7 +111,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// nginx limits connections with `limit_conn`.
-    @Test func nginxLimitsConnections() async throws {
+    @Test func settlesAtNginxConnectionLimit() async throws {
         let content = Content(size: 16_000_000, seed: 9)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))
@@ -140,7 +140,7 @@ struct ServerLimitEndToEndTests {
     }
 
     /// No file fails because of the limit of their common host.
-    @Test func filesOfAListShareTheLimit() async throws {
+    @Test func filesOfListShareLimit() async throws {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 300_000, refusal: .text(503))
         defer { stage.behave() }

@@ -9,7 +9,7 @@ struct SilentServerEndToEndTests {
 
     /// One connection stalls in its body, or never responds, while the others continue.
     @Test(arguments: [true, false])
-    func oneOfSeveralIsSilent(isAnswered: Bool) async throws {
+    func replacesOneStalledConnection(isAnswered: Bool) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 12_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }
@@ -34,7 +34,7 @@ struct SilentServerEndToEndTests {
 
     /// All connections stall in their bodies; the server answers new requests.
     @Test(arguments: [1, 4])
-    func allAreSilent(connections: Int) async throws {
+    func replacesConnectionsIfAllStall(connections: Int) async throws {
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10) { request, reply in
             if request.method == "GET", request.connection <= connections + 1 {
                 reply.stallAfter = 200_000
@@ -87,7 +87,7 @@ struct SilentServerEndToEndTests {
     ///
     /// The stall timeout ends the download, however often segget replaces stalled connections.
     @Test(arguments: [(3.0, 1), (10.0, 0)])
-    func onlyCanariesAreAnswered(stallTimeout: Double, retries: Int) async throws {
+    func failsIfOnlyCanariesAreAnswered(stallTimeout: Double, retries: Int) async throws {
         let trial = try WireTrial(size: 3_000_000) { request, reply in
             guard request.method == "GET", request.range?.last != 0 else { return }
             reply.delayBeforeHeaders = .infinity

@@ -18,7 +18,7 @@ struct UnknownNameEndToEndTests {
 
     /// `--retries` changes nothing, and a name without an address counts as unknown.
     @Test(arguments: [NameServer.Mood.unknown, .empty], [[], ["--retries", "100"]])
-    func failsAtOnce(mood: NameServer.Mood, options: [String]) async throws {
+    func unknownNameFailsWithoutRetry(mood: NameServer.Mood, options: [String]) async throws {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
         let outcome = try await Trials.end(of: try trial.start(options, url: url))
@@ -27,7 +27,7 @@ struct UnknownNameEndToEndTests {
         #expect(outcome.errorOutput.contains("origin.test"))
     }
 
-    @Test func anUnknownProxyFailsAtOnce() async throws {
+    @Test func unknownProxyFailsWithoutRetry() async throws {
         let (trial, names, _) = try trial(.unknown)
         defer { names.stop() }
         let child = try trial.start(
@@ -42,7 +42,7 @@ struct UnknownNameEndToEndTests {
 
     /// A name server that fails, stalls or does not exist does not report an unknown name.
     @Test(arguments: Silence.allCases)
-    func noAnswerIsTriedThreeTimes(silence: Silence) async throws {
+    func triesFailingNameServerThreeTimes(silence: Silence) async throws {
         let (trial, names, url) = try trial(silence == .silent ? .silent : .fails)
         defer { names.stop() }
         if silence == .gone { names.stop() }
@@ -53,7 +53,7 @@ struct UnknownNameEndToEndTests {
     }
 
     /// The part shows that the name existed: segget waits until it resolves again.
-    @Test func anEarlierPartIsWaitedFor() async throws {
+    @Test func waitsForNameIfPartExists() async throws {
         let isSlow = Guarded(true)
         let network = try NetworkPair()
         let trial = try WireTrial(size: 4_000_000, sendBuffer: 64 << 10, network: network) {

@@ -42,7 +42,7 @@ struct WaitForNetworkEndToEndTests {
     /// With `--single-request`, each request may count as a download.
     ///
     /// segget opens connections to check whether the network is back, and sends no request on them.
-    @Test func aSingleRequestIsNotFollowedByCanaries() async throws {
+    @Test func singleRequestSendsNoCanaries() async throws {
         let (trial, network) = try trial(1)
         let child = try start(
             trial, connections: 1, ["--wait-for-network", "--single-request"])
@@ -64,7 +64,7 @@ struct WaitForNetworkEndToEndTests {
     /// When the network is back, the next canary is due many seconds later: the route change
     /// triggers one. Meanwhile segget does not wake up.
     @Test(arguments: [(NetworkPair.End.client, 3), (.server, 1)])
-    func aLinkThatIsAwayForLong(end: NetworkPair.End, connections: Int) async throws {
+    func routeChangeEndsWaitAfterLongOutage(end: NetworkPair.End, connections: Int) async throws {
         let (trial, network) = try trial(connections)
         let child = try start(trial, connections: connections)
         try lose(network, end, trial, child)
@@ -98,7 +98,7 @@ struct WaitForNetworkEndToEndTests {
     }
 
     /// The link goes up and down each second: segget sends at most one canary each time.
-    @Test func aLinkThatFlaps() async throws {
+    @Test func completesAfterLinkFlaps() async throws {
         let (trial, network) = try trial()
         let child = try start(trial)
         try lose(network, .client, trial, child)
@@ -120,7 +120,7 @@ struct WaitForNetworkEndToEndTests {
     }
 
     /// segget dropped the mirrors during the outage, and uses them again after it.
-    @Test func mirrorsComeBackToo() async throws {
+    @Test func usesDroppedMirrorsAfterOutage() async throws {
         let network = try NetworkPair()
         let trial = try WireTrial(size: 12_000_000, sendBuffer: 64 << 10, network: network) {
             $1.pace = 300_000
@@ -144,7 +144,7 @@ struct WaitForNetworkEndToEndTests {
 
     /// A part of an earlier run counts as received data, even if nothing answers at the start.
     @Test(arguments: [true, false])
-    func anEarlierRunsPart(onlyNames: Bool) async throws {
+    func waitsAtStartIfPartExists(onlyNames: Bool) async throws {
         let (trial, network) = try trial()
         let names = try NameServer(network, .answers, options: "timeout:1 attempts:1")
         defer { names.stop() }
@@ -167,7 +167,7 @@ struct WaitForNetworkEndToEndTests {
     }
 
     /// segget has received nothing yet, and the host may be wrong.
-    @Test func whatHasNotBegunIsNotWaitedFor() async throws {
+    @Test func doesNotWaitBeforeFirstByte() async throws {
         let (trial, network) = try trial()
         try network.unplug(.client)
         let outcome = try await Trials.end(of: start(trial))
@@ -176,7 +176,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(!outcome.errorOutput.contains("--wait-for-network"))
     }
 
-    @Test func withoutTheOptionTheHintNamesIt() async throws {
+    @Test func hintNamesOptionIfItIsNotGiven() async throws {
         let (trial, network) = try trial()
         let child = try start(trial, [])
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -189,7 +189,7 @@ struct WaitForNetworkEndToEndTests {
 
     /// A server that refuses connections is reachable: only `--retries` applies.
     @Test(arguments: [[], ["--wait-for-network"]])
-    func aServerThatIsDownIsNoNetwork(option: [String]) async throws {
+    func doesNotWaitIfServerRefusesConnections(option: [String]) async throws {
         let (trial, _) = try trial()
         let child = try start(trial, option)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -202,7 +202,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(try outcome.notices("waiting_for_network").isEmpty)
     }
 
-    @Test func aSignalEndsTheWait() async throws {
+    @Test func signalEndsWait() async throws {
         let (trial, network) = try trial()
         let child = try start(trial)
         try lose(network, .client, trial, child)

@@ -28,7 +28,7 @@ struct CompositeChecksumTests {
             + sha256(Content(size: size, seed: 1).bytes(5_242_880..<size)))
 
     @Test(arguments: [nil, "COMPOSITE"] as [String?])
-    func isNoDigestOfTheFile(type: String?) async throws {
+    func compositeChecksumIsNotFileDigest(type: String?) async throws {
         let trial = try trial(Self.composite, type: type)
         let outcome = try await trial.run()
         try trial.expectComplete(outcome)

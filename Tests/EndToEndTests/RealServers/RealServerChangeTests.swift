@@ -11,7 +11,7 @@ struct RealServerChangeTests {
     /// Tornado computes a file's strong ETag once and keeps it as long as it runs.
     ///
     /// Only `Last-Modified` and the bytes show the change.
-    @Test func theTagStaysAndTheFileIsAnotherBetweenTwoRuns() throws {
+    @Test func startsOverIfFileChangesUnderSameETag() throws {
         let trial = try RealServerTrial(.tornado)
         let folder = try Sandbox()
         let name = "large.bin"
@@ -26,7 +26,7 @@ struct RealServerChangeTests {
     }
 
     /// Only the date changes, as it may in a cluster: segget keeps the received bytes.
-    @Test func theTagStaysAndOnlyTheDateIsAnotherBetweenTwoRuns() throws {
+    @Test func resumesIfOnlyDateChangesUnderSameETag() throws {
         let trial = try RealServerTrial(.tornado)
         let folder = try Sandbox()
         let file = try trial.file("large.bin")
@@ -56,7 +56,7 @@ struct RealServerChangeTests {
         arguments: [
             .caddy, .miniHTTPD, .nginx, .pythonHTTP, .rcloneHTTP, .tornado, .twist, .webfs,
         ] as [RealServer.Kind], moments)
-    func aFileThatIsWrittenInPlaceIsNoMixture(
+    func overwrittenFileIsNeverMixed(
         on kind: RealServer.Kind, moment: Int64
     ) throws {
         let trial = try RealServerTrial(kind)

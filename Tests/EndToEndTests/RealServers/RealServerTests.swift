@@ -27,7 +27,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RealServerTests {
     @Test(arguments: RealServer.Kind.allCases)
-    func bringsEveryFile(of kind: RealServer.Kind) throws {
+    func downloadsEveryFile(of kind: RealServer.Kind) throws {
         let trial = try RealServerTrial(kind)
         for file in trial.files {
             let url = trial.server.url(file.path)
@@ -52,7 +52,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: RealServer.Kind.allCases)
-    func bringsAListOfAll(of kind: RealServer.Kind) throws {
+    func downloadsListOfAllFiles(of kind: RealServer.Kind) throws {
         let trial = try RealServerTrial(kind)
         let folder = try Sandbox()
         let lists = try Sandbox()
@@ -68,7 +68,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: RealServer.Kind.allCases)
-    func goesOnAfterAKill(with kind: RealServer.Kind) throws {
+    func resumesAfterKill(with kind: RealServer.Kind) throws {
         let trial = try RealServerTrial(kind)
         let folder = try Sandbox()
         let file = try trial.file("large.bin")
@@ -86,7 +86,7 @@ struct RealServerTests {
     ///
     /// If curl fails, segget also fails, and it leaves no file.
     @Test(arguments: RealServer.Kind.allCases, ["files/folder/", "files/folder"])
-    func savesAListing(of kind: RealServer.Kind, path: String) throws {
+    func savesFolderListing(of kind: RealServer.Kind, path: String) throws {
         let trial = try RealServerTrial(kind)
         let folder = try Sandbox()
         var expected = try trial.broughtByCurl(path)

@@ -11,7 +11,7 @@ import Testing
     .serialized, .timeLimit(.minutes(100)),
     .enabled(if: soakSeconds != nil, "`make soak-service` runs it"))
 struct ServiceSoakTests {
-    @Test func aServiceStaysFlat() throws {
+    @Test func serviceLeaksNoResources() throws {
         let seconds = try #require(soakSeconds)
         let seed: UInt64 = setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
         print("service soak: SEGGET_SOAK_SEED=\(seed), rounds are begun for \(seconds) s")

@@ -15,7 +15,7 @@ struct SoakTests {
     /// Two rounds at a time keep both cores busy, and no round waits long.
     private static let lanes = 2
 
-    @Test func everyFileIsRightAndNoneIsLost() async throws {
+    @Test func everyFileCompletesCorrectly() async throws {
         let seconds: Double = Self.setting("SECONDS") ?? 60
         let seed: UInt64 = Self.setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
         let only: Int? = Self.setting("ROUND")
@@ -57,7 +57,7 @@ struct SoakTests {
     }
 
     /// One process with many files and faults uses no more resources at the end than in the middle.
-    @Test func aLongRunStaysFlat() throws {
+    @Test func longRunLeaksNoResources() throws {
         let seconds: Double = Self.setting("SECONDS") ?? 60
         let seed: UInt64 = Self.setting("SEED") ?? .random(in: 0...UInt64(UInt32.max))
         print("soak: the list has SEGGET_SOAK_SEED=\(seed)")
