@@ -329,12 +329,12 @@ def test_what_happened_is_told_in_words(visit, service, servers):
     expect(mirror.locator(".c-state")).to_have_text("dropped “Content-Range” is missing")
     expect(mirror.locator(".c-share")).to_contain_text("0%")
     view.get_by_role("button", name="Pause").click()
-    expect(happened.first).to_contain_text("Stopped in order")
+    expect(happened.first).to_contain_text("Stopped")
     view.get_by_role("button", name="Resume").click()
     expect(view.locator(".d-state")).to_have_text("Running")
     expect(happened.first).to_contain_text(dropped)
     expect(happened.filter(has_text=dropped)).to_have_count(2)
-    expect(happened.filter(has_text="Stopped in order")).to_have_count(1)
+    expect(happened.filter(has_text="Stopped")).to_have_count(1)
 
 
 def test_what_was_verified_says_so(visit, service, fast):
