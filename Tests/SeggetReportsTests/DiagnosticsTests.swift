@@ -107,8 +107,8 @@ struct DiagnosticsTests {
         let lost = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 3 << 29)
         #expect(
             Diagnostic(lost).messages.map { $0.line(colour: false) } == [
-                "error: `https://example.org/file.iso` could not be downloaded: the server answered "
-                    + "503 (Service Unavailable) (10 attempts without progress)",
+                "error: `https://example.org/file.iso` could not be downloaded: the "
+                    + "server answered 503 (Service Unavailable) (10 attempts without progress)",
                 "kept: 1.50 GiB in `file.iso.part`",
                 "hint: the server may recover: run the same command again to resume later",
             ])

@@ -41,8 +41,8 @@ struct Aria2WordsTests {
 
                 \(Self.time.console) [ERROR] CUID#7 - Download aborted. URI=\(Examples.url)
                 Exception: [segget:0] errorCode=3 URI=\(Examples.url)
-                  -> [segget:0] errorCode=3 `\(Examples.url)` could not be downloaded: the server answered \
-                404 (Not Found)
+                  -> [segget:0] errorCode=3 `\(Examples.url)` could not be downloaded: the \
+                server answered 404 (Not Found)
 
                 """)
     }

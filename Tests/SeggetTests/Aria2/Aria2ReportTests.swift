@@ -196,8 +196,8 @@ struct Aria2ReportTests {
 
                 \(Self.time) [ERROR] CUID#8 - Download aborted. URI=\(Self.url)
                 Exception: [segget:0] errorCode=3 URI=\(Self.url)
-                  -> [segget:0] errorCode=3 `\(Self.url)` could not be downloaded: the server answered \
-                404 (Not Found)
+                  -> [segget:0] errorCode=3 `\(Self.url)` could not be downloaded: the \
+                server answered 404 (Not Found)
 
                 \(Self.time) [NOTICE] Download GID#aaaaa10123456789 not complete:\u{20}
 
