@@ -10,7 +10,7 @@ SIZES = [(1366, 625), (1366, 768), (390, 844)]
 REFUSED = [
     ("Checksum", "no digest", "This is not a checksum"),
     ("Folder", "/etc", "is not in a folder"),
-    ("Name", "a/b", "is no name of a file"),
+    ("Name", "a/b", "is not a file name"),
     ("Connections", "65", "Enter a number from 1 to 64"),
     ("Headers, one per line", "no header", "Enter each header as"),
 ]
