@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A download that is killed again and again.
+/// Tests downloads that are killed repeatedly.
 struct KillTests {
-    /// The requirement of the issue: 40 SIGKILLs at random places, each after new recorded
-    /// progress, across a download that takes 20 seconds of transfer at least.
+    /// Sends SIGKILL 40 times at random offsets, each after new recorded progress, during a
+    /// download that transfers for at least 20 s.
     @Test(.timeLimit(.minutes(5))) func survivesFortyKills() throws {
         let size: Int64 = 240_000_000
         let kills = 40
@@ -15,12 +15,13 @@ struct KillTests {
         print("kill test: seed \(seed)")
         var random = SplitMix64(seed: seed)
         let stage = try Stage(size: size, seed: 40)
-        // 12 MB/s in all: 20 s of transfer.
+        // 12 MB/s in total: 20 s of transfer.
         stage.bendGET { $0.pace = 2_000_000 }
         let arguments = [
             "-q", "-x", "\(connections)", "--checksum", "sha-256:\(stage.content.sha256Hex)",
         ]
-        // Each kill comes at a random place of its own 1/40 of 95 % of the file.
+        // The first 95 % of the file are divided into one span per kill. Each kill happens at a
+        // random offset of its span.
         let span = Int64(Double(size) * 0.95) / Int64(kills)
         let began = monotonicSeconds()
         var before: Int64 = 0
@@ -50,8 +51,8 @@ struct KillTests {
         #expect(stage.origin.bytesServed <= limit)
     }
 
-    /// Kills that do not wait for progress, at any moment from the start on: also before there is a
-    /// manifest, and while old data is still being checked.
+    /// Kills without waiting for progress: also before there is a manifest, and while old data is
+    /// being checked.
     @Test(.timeLimit(.minutes(5))) func survivesKillsAtAnyMoment() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kills at any moment: seed \(seed)")
@@ -63,14 +64,14 @@ struct KillTests {
             let patience = Double.random(in: 0...0.25, using: &random)
             if !eventually(timeout: patience, { !process.isRunning }) { process.signal(SIGKILL) }
             let outcome = try process.wait()
-            // Complete, and done before the kill: begin another one.
+            // The download was complete before the kill: start another one.
             if outcome.end == .exit(0) {
                 #expect(try stage.isRight(), "seed \(seed)")
                 try FileManager.default.removeItem(atPath: stage.path("file"))
             } else {
                 #expect(
                     outcome.end == .signal(SIGKILL), "seed \(seed): \(outcome.errorOutput)")
-                // It may have been published, and all that was left was to exit.
+                // The file may have been published already, so that the process only had to exit.
                 guard try stage.names() == ["file"] else { continue }
                 #expect(try stage.isRight(), "seed \(seed)")
                 try FileManager.default.removeItem(atPath: stage.path("file"))

@@ -2,10 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is said of a later run when a download was stopped or has failed, and what that run does.
+/// Tests what a stopped or failed download reports about the next run, and that the next run does
+/// that.
 @Suite(.timeLimit(.minutes(10)))
 struct OutlookTests {
-    /// Which server it is, and what it says of the file.
+    /// The properties of the server and the metadata that it states.
     enum Server: String, CaseIterable, Sendable {
         case noRanges, noSize, noValidators, weakTag, blankTag, blankDate, complete
 
@@ -25,11 +26,11 @@ struct OutlookTests {
             }
         }
 
-        /// Whether the same command continues.
+        /// Whether the same command resumes.
         var resumes: Bool { self == .complete }
-        /// Whether `--checksum` or `--resume-unverified` would.
+        /// Whether `--checksum` or `--resume-unverified` makes the next run resume.
         var isProvable: Bool { ![.noRanges, .noSize].contains(self) }
-        /// The name of the reason in JSON.
+        /// The reason in JSON for starting over; `nil` if the next run resumes.
         var reason: String? {
             resumes ? nil : isProvable ? "no_validator" : "no_ranges"
         }
@@ -37,7 +38,7 @@ struct OutlookTests {
 
     private static let size: Int64 = 4_000_000
 
-    /// Stops a download amid its body, by a signal.
+    /// Stops a download during its body, by SIGINT.
     private func stopped(
         _ stage: Stage, _ server: Server, _ arguments: [String] = []
     ) throws -> ChildProcess.Outcome {
@@ -59,7 +60,7 @@ struct OutlookTests {
         return outcome
     }
 
-    /// Expects the right words about the next run.
+    /// Expects a text to state correctly what the next run does.
     private func check(_ text: String, _ server: Server) {
         #expect(text.contains("again to resume") == server.resumes, "\(text)")
         #expect(text.contains("again to start over") == !server.resumes, "\(text)")
@@ -80,7 +81,7 @@ struct OutlookTests {
         let last = try #require(try jsonEvents(outcome.output).last)
         #expect(last["starts_over"] as? String == server.reason)
         check(last["hint"] as? String ?? "", server)
-        // And so it does.
+        // The next run does what was reported.
         let again = try stage.run(["--json"])
         #expect(again.end == .exit(0), "\(again.errorOutput)")
         #expect(try stage.isRight())
@@ -90,7 +91,7 @@ struct OutlookTests {
 
     @Test(arguments: Server.allCases.filter { $0.isProvable && !$0.resumes })
     func whatWouldContinueItDoes(server: Server) throws {
-        // The option may come with the later run, or be there from the start.
+        // The option is given to the second run only, or to both.
         for (isDigest, isGivenAtFirst) in [
             (true, false), (true, true), (false, false), (false, true),
         ] {
@@ -108,7 +109,7 @@ struct OutlookTests {
         }
     }
 
-    /// The server goes away before the second run has asked anything: the manifest tells.
+    /// The second run receives no usable reply, so it reports what the manifest implies.
     @Test(arguments: Server.allCases) func aFailureTellsItToo(server: Server) throws {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
         server.apply(to: stage)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a kill around publishing leaves, and how the next run finishes it without network.
+/// Tests that the next run finishes without network what a kill during publishing left.
 struct PublishingCrashTests {
     private static let size: Int64 = 2_000_000
 
@@ -27,7 +27,7 @@ struct PublishingCrashTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The rename was done, the removal of the manifest was not.
+    /// The file was renamed, but the manifest was not removed.
     @Test(.timeLimit(.minutes(5))) func tidiesUpAfterTheRename() throws {
         let stage = try Stage(size: Self.size)
         try stage.content.write(to: stage.path("file"))
@@ -38,7 +38,7 @@ struct PublishingCrashTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Where renameat2(2) is unknown, link(2) comes before unlink(2): both names may be there.
+    /// Without renameat2(2), segget calls link(2) before unlink(2), so both names may exist.
     @Test(.timeLimit(.minutes(5))) func tidiesUpBetweenLinkAndUnlink() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
@@ -50,7 +50,7 @@ struct PublishingCrashTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The data did not survive, although the record did: a power cut.
+    /// A power cut lost data although the manifest records it.
     @Test(.timeLimit(.minutes(5))) func fetchesAgainWhatWasLost() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
@@ -62,7 +62,7 @@ struct PublishingCrashTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The same, found out after the rename: the file at the name is wrong.
+    /// A power cut lost data of a file that was already renamed.
     @Test(.timeLimit(.minutes(5))) func trustsNoPublishedFileWithoutACheck() throws {
         let stage = try Stage(size: Self.size)
         try stage.content.write(to: stage.path("file"))
@@ -76,7 +76,7 @@ struct PublishingCrashTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Another file has taken the name since.
+    /// Another file was created at the destination after the crash.
     @Test(.timeLimit(.minutes(5))) func replacesNothingThatCameLater() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
@@ -90,7 +90,7 @@ struct PublishingCrashTests {
         #expect(stage.origin.bytesServed == 0)
     }
 
-    /// The digest that is asked for now is not the one of what was finished.
+    /// The requested digest is not that of the finished file.
     @Test(.timeLimit(.minutes(5))) func finishesNothingWithAWrongDigest() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
@@ -100,7 +100,7 @@ struct PublishingCrashTests {
         #expect(try stage.names() == ["file.part", "file.segget"])
     }
 
-    /// The record is about a part that is not there any more.
+    /// The manifest records another inode than that of the part.
     @Test(.timeLimit(.minutes(5))) func ignoresARecordAboutAnotherFile() throws {
         let stage = try Stage(size: Self.size)
         var other = try { () -> FileIdentity in

@@ -3,18 +3,20 @@ import Glibc
 import TestSupport
 import Testing
 
-/// SIGINT, SIGTERM and SIGHUP: stop in order within a second, keep what arrived, resume later.
+/// Tests that SIGINT, SIGTERM and SIGHUP stop a run within a second, keep the received bytes, and
+/// let a later run resume.
 struct SignalTests {
-    /// A second is required; the rest is for a machine that is busy with other tests.
+    /// The maximum number of seconds until the process ends.
     ///
-    /// The folders are in memory: a disk that takes longer than a second for its part is another case.
+    /// One second is required. The rest is for a machine that is busy with other tests. The folders
+    /// are in memory, because a disk may take longer than a second to write its part.
     private static let patience = 5.0
 
     private static let signals: [(signal: Int32, code: Int32, name: String)] = [
         (SIGINT, 130, "SIGINT"), (SIGTERM, 143, "SIGTERM"), (SIGHUP, 75, "SIGHUP"),
     ]
 
-    /// Sends a signal and expects the end in time; returns what the process did.
+    /// Sends a signal, expects the process to end in time, and returns its outcome.
     private func stop(
         _ process: ChildProcess, by signal: Int32, code: Int32
     ) throws -> ChildProcess.Outcome {
@@ -55,8 +57,8 @@ struct SignalTests {
         #expect(outcome.errorOutput.contains("resuming: "))
         #expect(outcome.errorOutput.contains("; resumed "))
         #expect(try stage.isRight())
-        // A stop in order records all that came: nothing is fetched twice, but for what was on its
-        // way when a connection's tail was stolen.
+        // An orderly stop records all received bytes. The next run requests none of them again,
+        // except bytes in flight when another connection took over the end of a segment.
         #expect(stage.bytesAsked(after: requests) <= size - kept)
     }
 
@@ -100,7 +102,7 @@ struct SignalTests {
         #expect(stage.recorded() == 800_000)
     }
 
-    /// The server is gone when the run begins.
+    /// The server refuses connections when the run begins.
     @Test(.timeLimit(.minutes(5))) func stopsWhileTheServerIsDown() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         try stage.leavePart(each: 200_000)
@@ -115,7 +117,7 @@ struct SignalTests {
         #expect(try stage.isRight())
     }
 
-    /// The original URL is being resolved again, by a server that does not answer.
+    /// segget requests the original URL again, and the server does not answer.
     @Test(.timeLimit(.minutes(5))) func stopsWhileResolvingAgain() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.change { offer in
@@ -124,7 +126,7 @@ struct SignalTests {
                 if request.range?.last == 0 {
                     reply.delayBeforeHeaders = .infinity
                 } else if request.range?.first == 0 {
-                    // Something has come before.
+                    // Some bytes are received first.
                     reply.cutAfter = 100_000
                 } else {
                     reply = .text(403)
@@ -137,7 +139,7 @@ struct SignalTests {
         #expect(!outcome.errorOutput.contains("MISUSE"), "\(outcome.errorOutput)")
     }
 
-    /// The whole file is there, and only its digest is not finished.
+    /// The part is complete; only its digest is still being computed.
     @Test(.timeLimit(.minutes(5))) func stopsWhileTheDigestIsComputed() throws {
         let size: Int64 = 1_500_000_000
         let stage = try Stage(size: size)
@@ -152,7 +154,7 @@ struct SignalTests {
         #expect(stage.recorded() == size)
     }
 
-    /// After a crash in the middle of publishing a large file is checked once more, without network.
+    /// After a crash during publishing, segget checks a large file again without network.
     @Test(.timeLimit(.minutes(5))) func stopsWhileFinishingAfterACrash() throws {
         let stage = try Stage(size: 2_000_000_000)
         try stage.leaveWholePart(publishing: true)
@@ -166,11 +168,12 @@ struct SignalTests {
         #expect(stage.recorded() == 2_000_000_000)
     }
 
-    /// What takes long while stopping is not waited for when the signal comes again.
+    /// A second signal ends a run whose orderly stop takes long.
     @Test(.timeLimit(.minutes(5))) func stopsAtOnceOnTheSecondSignal() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.stallAfter = 100_000 }
-        // Standard error is a pipe that is full: reporting the first stop takes for ever.
+        // Standard error is a full pipe, so writing the message about the first signal blocks
+        // indefinitely.
         let pipe = try FullPipe()
         let process = try ChildProcess(
             "/bin/sh",
@@ -183,7 +186,8 @@ struct SignalTests {
         let sent = monotonicSeconds()
         let hasEnded = eventually(timeout: 0.4) { !process.isRunning }
         process.signal(SIGTERM)
-        // After a second the first signal ends it by itself: a machine so busy shows nothing.
+        // After a second the first signal ends the process too, so a slow machine tests nothing
+        // here.
         let isLate = monotonicSeconds() - sent > 0.9
         #expect(!hasEnded || isLate)
         let outcome = try process.wait()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Segmenter
 
-/// Lists of files that one request brings each.
+/// Tests lists of small files, each of which takes one request.
 @Suite(.timeLimit(.minutes(5)))
 struct SmallFilesEndToEndTests {
     private static func names(_ count: Int) -> [String] { (1...count).map { "f\($0)" } }
@@ -37,14 +37,14 @@ struct SmallFilesEndToEndTests {
         #expect((9...64).contains(stage.origin.peakConnections))
     }
 
-    /// A late reply holds up the names of all files behind it, and nothing that is fetched.
+    /// A late reply delays the names of all later files of the list, but not their downloads.
     @Test func aLateOneHoldsUpNoOther() throws {
         let stage = try BatchStage(size: 20_000)
         let (asked, isInTime) = (Guarded(0), Guarded(false))
         stage.bend { request, _ in
             asked.withLock { $0 += 1 }
             guard request.target == "/f1" else { return }
-            // Before it counts as stalled: then nobody waits for its name.
+            // Shorter than the stall timeout, after which later files do not wait for its name.
             let areAllAsked = eventually(timeout: 10) { asked.withLock { $0 >= 200 } }
             isInTime.withLock { $0 = areAllAsked }
         }
@@ -54,7 +54,7 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, Self.names(200))
     }
 
-    /// Of a head with many lines, none is overlooked.
+    /// segget reads every field of a long header section.
     @Test func headsMayBeLong() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { request, reply in
@@ -67,17 +67,17 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, ["f1", "f3"])
     }
 
-    /// What the first request brought of a large file is its beginning: no byte comes twice.
+    /// The first request's bytes are the beginning of a large file, so no byte is downloaded twice.
     @Test func largeOnesAreFetchedInSegments() throws {
         let stage = try BatchStage(size: 3_000_000)
         stage.bend { _, reply in reply.pace = 4_000_000 }
         let outcome = try stage.run(list: Self.list(stage, 3), ["-q"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         try Self.expectRight(stage, Self.names(3))
-        // One byte is asked for in the end, where it took longer than a second.
+        // One byte is requested at the end if the download took longer than a second.
         let requests = stage.origin.requests.filter { $0.range?.last != 0 }
         #expect(requests.allSatisfy { $0.method == "GET" } && requests.count >= 9)
-        // The very end may be asked for twice, where one connection keeps all others waiting.
+        // The end of a file may be requested twice if one connection delays all others.
         #expect(requests.count { $0.range?.first == 0 } == 3)
         let served = requests.reduce(0) { $0 + $1.bytesServed }
         #expect(served >= 3 * 3_000_000 && served <= 3 * (3_000_000 + Hedging.budget.least))
@@ -114,7 +114,7 @@ struct SmallFilesEndToEndTests {
         #expect(served == 20_000, "what had come of a broken one was fetched again")
     }
 
-    /// What this run has put at the name that URLs suggest is nothing to look at before the next one.
+    /// segget does not check files of this run at a URL's name before it sends the next request.
     @Test func namesakesCostOneRequestEach() throws {
         let stage = try BatchStage(size: 2_000)
         let list = stage.urls(400, "x").map { $0 + "\n" }.joined()
@@ -127,7 +127,7 @@ struct SmallFilesEndToEndTests {
         #expect(stage.origin.requests.count == 400)
     }
 
-    /// A file that is not what its server promised keeps the name that the list gave it.
+    /// A file with a wrong digest keeps the name that the list order gave it.
     @Test func aNameIsGivenOnce() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { request, reply in
@@ -142,7 +142,8 @@ struct SmallFilesEndToEndTests {
             try stage.sandbox.names().allSatisfy { $0 != "x" && !$0.hasPrefix("x.3") })
     }
 
-    /// Files that stand there wait for the names of those before them, which must have gone out.
+    /// An existing file waits for the names of the files before it, whose requests must have been
+    /// sent.
     @Test func thoseBehindWaitForNoPlace() throws {
         let stage = try BatchStage(size: 20_000)
         let list = Self.names(40).map { stage.origin.url("/\($0)") + "\n" }
@@ -153,8 +154,8 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, Self.names(40))
     }
 
-    /// Whatever files of a list are there, are large, fail, or come late, and however many may be under
-    /// way: no file waits for one that waits for it.
+    /// No two files wait for each other, whichever files exist already, are large, fail or are
+    /// late, and however many may be active.
     @Test(arguments: [20_000, 300_000], ["", "--jobs=1", "--jobs=3", "-x2"])
     func noneWaitsForEver(size: Int64, option: String) throws {
         let stage = try BatchStage(size: size)
@@ -184,7 +185,7 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, names)
     }
 
-    /// Neither what is under way nor what waits for its first request is waited for.
+    /// segget waits neither for active requests nor for files without a request.
     @Test func anInterruptEndsAll() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
@@ -198,9 +199,10 @@ struct SmallFilesEndToEndTests {
         #expect(try stage.sandbox.names() == ["list"])
     }
 
-    /// The loop may end before a batch that began too late to be stopped with all others.
+    /// Shutting down the loop ends all files of a batch that began too late to be stopped with the
+    /// others.
     ///
-    /// All that are under way end at once then, which is not the end of the list.
+    /// The files end together then, although the list has not ended.
     @Test func theEndOfTheLoopIsTheEndOfTheFiles() async throws {
         let stage = try BatchStage(size: 5000)
         stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
@@ -225,7 +227,7 @@ struct SmallFilesEndToEndTests {
 
     private static let wrong = Data(repeating: 1, count: 32).base64EncodedString()
 
-    /// A server that serves three at a time turns away crowds: no file fails for it.
+    /// A server that serves three requests at a time makes no file fail.
     @Test func aCrowdThatIsTurnedAwayBecomesSmaller() throws {
         let stage = try BatchStage(size: 20_000)
         let (busy, refused) = (Guarded(0), Guarded(0))
@@ -261,7 +263,8 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, ["f5", "f6", "f7", "f8"])
     }
 
-    /// Killed again and again, each time when more are done: the same command ends with all of them.
+    /// Kills the process repeatedly, each time with more finished files; the same command then
+    /// completes the list.
     @Test func killsLeaveNothingBehind() throws {
         let stage = try BatchStage(size: 20_000)
         let list = try stage.sandbox.write("list", Self.list(stage, 200))
@@ -282,7 +285,7 @@ struct SmallFilesEndToEndTests {
         try Self.expectRight(stage, Self.names(200))
     }
 
-    /// Small files share one connection, by HTTP/2; segments have connections of their own.
+    /// Over HTTP/2 small files share one connection; segments have separate connections.
     @Test func smallFilesShareAConnection() throws {
         let root = try Sandbox(), target = try Sandbox()
         let port = try Nginx.freePort()
@@ -305,7 +308,7 @@ struct SmallFilesEndToEndTests {
             #expect(try content.firstDifference(at: target.path("f\(index)")) == nil)
         }
         #expect(try large.firstDifference(at: target.path("large")) == nil)
-        // A request is logged when it is over.
+        // nginx logs a request when it has ended.
         #expect(eventually(timeout: 10) { ((try? nginx.bytesSent()) ?? 0) >= 4_000_000 })
         let log = try nginx.accessLog()
         let shared = log.filter { $0.request.hasSuffix("HTTP/2.0") }
