@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Several files that would get one name, interrupted and run again.
+/// Tests interrupted lists whose URLs suggest the same file name.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchResumeEndToEndTests {
     private static let names = (0..<6).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
 
-    /// Probes take random times, so that their order is another one in each run.
+    /// Delays replies randomly, so that probes end in another order in each run.
     private func shuffle(_ stage: BatchStage, pace: Double?) {
         stage.bend { request, reply in
             reply.delayBeforeHeaders = .random(in: 0...0.05)
@@ -30,7 +30,8 @@ struct BatchResumeEndToEndTests {
         }
     }
 
-    /// The same URL twice is fetched twice, and a folder is the same however it is spelled.
+    /// A URL that is listed twice is downloaded twice; several paths of one folder are the same
+    /// folder.
     @Test func foldersAreToldApartByWhatTheyAre() throws {
         let stage = try BatchStage(size: 10_000)
         try FileManager.default.createDirectory(
@@ -49,7 +50,7 @@ struct BatchResumeEndToEndTests {
         #expect(found.sorted() == ["a", "a.1", "a.2", "a.3", "b"])
     }
 
-    /// What was begun with a mirror is not another file's to replace while the mirror is away.
+    /// No other file replaces a part that was begun from a mirror, while that mirror fails.
     @Test func aMirrorsPartIsLeftAlone() throws {
         let stage = try BatchStage(size: 3_000_000)
         stage.bendGET { $1.pace = 200_000 }
@@ -70,8 +71,7 @@ struct BatchResumeEndToEndTests {
             try stage.sandbox.names() == ["big.1.iso", "big.iso.part", "big.iso.segget"])
     }
 
-    /// Killed while all are under way, again and again: each is continued under its own name, and
-    /// little is fetched twice.
+    /// Each file resumes under its name, and few bytes are downloaded twice.
     @Test func aKilledBatchIsContinued() throws {
         let stage = try BatchStage(size: 6_000_000)
         let arguments = stage.urls(6) + ["-j", "6", "-x", "2", "-q"]
@@ -102,13 +102,14 @@ struct BatchResumeEndToEndTests {
         }
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
         #expect(served <= 6 * stage.size - kept + 6 * Stage.stolen)
-        // What was on its way at a kill: at most what the sockets of twelve connections hold.
+        // At each kill, at most the contents of the socket buffers of twelve connections are lost.
         #expect(
             stage.origin.bytesServed <= 6 * stage.size + Int64(kills) * (6 << 20) + 6 * Stage.stolen
         )
     }
 
-    /// The first file failed in the first run; in the second one it leaves the others' parts alone.
+    /// The first file failed in the first run; in the second run it does not take the others'
+    /// parts.
     @Test func aFileThatComesLateTakesNoOthersPart() throws {
         let stage = try BatchStage(size: 400_000)
         let urls = stage.urls(3)
@@ -123,7 +124,7 @@ struct BatchResumeEndToEndTests {
             })
         process.signal(SIGINT)
         #expect(try process.wait().end == .exit(130))
-        // A connection that has stalled may have been replaced.
+        // A stalled connection may have been replaced.
         let kept = (stage.recorded("big.iso") ?? 0) + (stage.recorded("big.1.iso") ?? 0)
         #expect(kept >= 200_000)
         stage.behave()
@@ -134,13 +135,13 @@ struct BatchResumeEndToEndTests {
         #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
-        // What is missing, and of what was late a part twice.
+        // The missing bytes, and up to 256 KiB of them twice.
         let missing = 3 * 400_000 - kept
         #expect((missing...missing + (1 << 18)).contains(served))
     }
 
-    /// What a run has finished is neither fetched again nor an error in the next one, and keeps
-    /// its name.
+    /// The next run neither downloads finished files again nor fails because of them, and they keep
+    /// their names.
     @Test func finishedFilesAreLeftAlone() throws {
         let stage = try BatchStage(size: 400_000)
         let urls = stage.urls(3)
@@ -158,7 +159,7 @@ struct BatchResumeEndToEndTests {
         #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/1/big.iso"))
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
-        // One file, whose end may have been asked for twice.
+        // One file, whose end may have been requested twice.
         #expect(served < 2 * 400_000)
     }
 
@@ -169,13 +170,13 @@ struct BatchResumeEndToEndTests {
         let process = try Segget.start(
             stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
         let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
-        // More, where a connection was late and another took its turn.
+        // A connection may have received more bytes in place of a late one.
         func isThere(_ name: String) -> Bool { stage.recorded(name) ?? 0 >= 120_000 }
         #expect(eventually(timeout: 120) { names.allSatisfy(isThere) })
         let sent = monotonicSeconds()
         process.signal(signal)
         let outcome = try process.wait(timeout: 120)
-        // A second is required; the rest is for a machine that is busy with other tests.
+        // One second is required. The rest is for a machine that is busy with other tests.
         #expect(monotonicSeconds() - sent <= 5)
         #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
         #expect(names.allSatisfy(isThere))

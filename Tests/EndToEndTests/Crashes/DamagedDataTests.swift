@@ -4,11 +4,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A part that is not as the manifest says.
+/// Tests resuming from a part that differs from its manifest.
 struct DamagedDataTests {
     private static let size: Int64 = 100_000_000
 
-    /// Leaves two runs of 18 MB, each of which is more than one extent may be.
+    /// Leaves two contiguous ranges of 18 MB, each longer than the longest extent.
     private func staged() throws -> (stage: Stage, kept: Int64) {
         let stage = try Stage(size: Self.size, seed: 60)
         return (stage, try stage.leavePart(each: 18_000_000, connections: 2))
@@ -75,7 +75,7 @@ struct DamagedDataTests {
         #expect(try finish(stage).asked == Self.size - kept)
     }
 
-    /// Another file of the same size stands at the part's name.
+    /// Another file of the same size has the name of the part.
     @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsAnotherFile() throws {
         let (stage, _) = try staged()
         try Content(size: Self.size, seed: 61).write(to: stage.path("file.part"))
@@ -83,12 +83,11 @@ struct DamagedDataTests {
     }
 }
 
-/// A manifest that is damaged in any way leads to fetching again or to a message, never to a wrong
-/// file.
+/// Tests that a damaged manifest leads to another download or to a message, never to a wrong file.
 struct DamagedManifestTests {
     private static let size: Int64 = 600_000
 
-    /// A real manifest of a killed run, with a part of which some bytes are not as it says.
+    /// A manifest of a killed run, with a part that differs from it in one byte.
     private struct Leftover {
         let manifest: [UInt8]
         let part: [UInt8]
@@ -97,7 +96,8 @@ struct DamagedManifestTests {
 
     private func leftover() throws -> Leftover {
         let stage = try Stage(size: Self.size, seed: 70)
-        // Several records: each connection gets a little more every time.
+        // Each connection receives some more bytes in each round, so that the manifest has several
+        // records.
         for each in [30_000, 20_000, 10_000] as [Int64] {
             stage.bendGET { $0.stallAfter = each }
             let process = try stage.start(["-x", "4"])

@@ -4,11 +4,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A file that stands at the destination already, complete or not.
+/// Tests runs whose destination exists already, complete or not.
 struct FinishedFileTests {
     private static let size: Int64 = 3_000_000
 
-    /// Ways of leaving a file that a later run knows, and whether the manifest stays.
+    /// The options that let a later run recognize the file.
     static let ways: [[String]] = [
         ["--xattr"], ["--keep-manifest"], ["--xattr", "--keep-manifest"],
     ]
@@ -25,7 +25,7 @@ struct FinishedFileTests {
         return stage
     }
 
-    /// Expects that a run refuses the file that is there, and leaves it alone.
+    /// Expects a run to refuse the existing file and to leave it unchanged.
     private func expectRefusal(
         _ stage: Stage, _ arguments: [String], because reason: String, path: String = "/file"
     ) throws {
@@ -60,7 +60,7 @@ struct FinishedFileTests {
         #expect(last["bytes_received"] as? Int == 0)
     }
 
-    /// As a power cut leaves it where a file system does not rename in one step.
+    /// A power cut leaves this state on a file system without atomic renames.
     @Test func theSecondNameOfAKeptManifestIsTakenAway() throws {
         let stage = try finished(["--keep-manifest"])
         let second = stage.path("file.segget~")
@@ -70,7 +70,7 @@ struct FinishedFileTests {
         #expect(try stage.names() == ["file", "file.segget", "file.segget~"], "probe only looks")
         #expect(try stage.run([]).end == .exit(0))
         #expect(try stage.names() == ["file", "file.segget"])
-        // Somebody else's, or what another process is writing.
+        // Another program's file, or one that another process is writing.
         try Data("{".utf8).write(to: URL(fileURLWithPath: second))
         #expect(try stage.run([]).end == .exit(0))
         #expect(try stage.names() == ["file", "file.segget", "file.segget~"])
@@ -102,12 +102,12 @@ struct FinishedFileTests {
     @Test(.timeLimit(.minutes(5))) func anotherURLIsNotTakenForIt() throws {
         let stage = try finished(["--xattr"])
         try expectRefusal(stage, [], because: "from another URL", path: "/other")
-        // A fresh signature of the same resource, with the same strong tag.
+        // A new signature in the URL of the same resource, with the same strong ETag.
         #expect(try stage.run(["-o", "file"], path: "/file?signature=2").end == .exit(0))
     }
 
     @Test(.timeLimit(.minutes(5))) func withoutProofItIsRefused() throws {
-        // Another program has brought it: no attribute, and a time of its own.
+        // Another program downloaded the file: it has no attributes, and another modification time.
         let stage = try Stage(size: Self.size, seed: 5)
         try stage.content.write(to: stage.path("file"))
         try expectRefusal(stage, [], because: "nothing shows whether")
@@ -127,7 +127,7 @@ struct FinishedFileTests {
         #expect(stage.bytesServed(after: requests) <= 1)
     }
 
-    /// The digest is proof enough, with no manifest, attributes, or even a network.
+    /// A matching digest suffices without manifest, attributes and network.
     @Test(.timeLimit(.minutes(5))) func theRightChecksumNeedsNothingElse() throws {
         let stage = try finished([])
         let requests = stage.origin.requests.count
@@ -141,7 +141,7 @@ struct FinishedFileTests {
         try expectRefusal(stage, ["--checksum", wrong], because: "has the wrong checksum")
     }
 
-    /// `--overwrite` asks for a fresh file, whatever is known of the old one.
+    /// `--overwrite` downloads the file again, even if it is known to be complete.
     @Test(.timeLimit(.minutes(5)), arguments: ways)
     func overwriteFetchesAgain(way: [String]) throws {
         let stage = try finished(way)
@@ -155,7 +155,7 @@ struct FinishedFileTests {
         #expect(try stage.names() == names(way))
     }
 
-    /// The manifest of a file that somebody has removed or moved away is no crashed run's.
+    /// The manifest of a removed or moved file does not count as one of a crashed run.
     @Test(.timeLimit(.minutes(5))) func aKeptManifestAloneIsNotInTheWay() throws {
         let stage = try finished(["--keep-manifest"])
         try stage.remove("file")
@@ -167,7 +167,7 @@ struct FinishedFileTests {
 
     // MARK: Kills around publishing
 
-    /// Of what was not yet in its place, a power cut may leave anything.
+    /// A power cut may leave any content in a file that was not yet renamed.
     @Test(
         .timeLimit(.minutes(5)), arguments: [true, false], ["{\"generation\":\"\n", "\u{11}\u{11}"])
     func aCrashedPublishKeepsTheManifest(isRenamed: Bool, rewrite: String) throws {
@@ -215,7 +215,7 @@ struct FinishedFileTests {
     }
 }
 
-/// Files of unusual size, and what is known of them later.
+/// Tests that later runs recognize files of unusual size.
 struct UnusualFinishedFileTests {
     @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
     func anEmptyFileIsKnown(way: [String]) throws {
@@ -228,7 +228,7 @@ struct UnusualFinishedFileTests {
         #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
     }
 
-    /// The server states no size, not even later.
+    /// The server never states the size.
     @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
     func aFileOfUnknownSizeIsKnown(way: [String]) throws {
         let stage = try Stage(size: 2_000_000)
@@ -243,7 +243,7 @@ struct UnusualFinishedFileTests {
         #expect(try stage.run().end == .exit(73))
     }
 
-    /// In one stream, which cannot be resumed, extents are kept all the same.
+    /// The manifest has extents even if the server does not support ranges.
     @Test(.timeLimit(.minutes(5))) func aFileWithoutRangesIsKnown() throws {
         let stage = try Stage(size: 20_000_000)
         stage.change { $0.servesRanges = false }

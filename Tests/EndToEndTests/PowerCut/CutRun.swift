@@ -5,36 +5,36 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// A kind of run during which the power may fail.
+/// A kind of run during which the power fails.
 enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case fresh
-    /// Long enough for the data to be made durable on the way.
+    /// Long enough for segget to sync data during the transfer.
     case slow
     case resumed
-    /// A part of another version is there.
+    /// The folder has a part of another version.
     case startsOver
-    /// Another file has the name, and may be replaced.
+    /// Another file has the name and may be replaced.
     case overwrites
     case keepsManifest
     case writesAttributes
     /// The file system cannot rename without replacing.
     case links
-    /// The file has not the digest that is asked for.
+    /// The file does not have the requested digest.
     case rejected
     case unknownSize
-    /// The same, and larger than it may be: what has come is removed.
+    /// Unknown size, and larger than `--max-size`: the received bytes are removed.
     case tooLarge
     case repairs
     /// An earlier run was stopped just before the rename.
     case finishes
-    /// The same, and the manifest is to be kept.
+    /// An earlier run was stopped just before the rename, and the manifest is kept.
     case finishesAndKeeps
     /// A list of files.
     case batch
-    /// A list of small files, which one request brings each.
+    /// A list of small files, each of which takes one request.
     case smallBatch
 
-    /// All of them, or the one that the environment names.
+    /// All kinds, or the one that `SEGGET_POWER_RUN` names.
     static let chosen = allCases.filter {
         [nil, $0.rawValue].contains(ProcessInfo.processInfo.environment["SEGGET_POWER_RUN"])
     }
@@ -42,7 +42,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     static let size: Int64 = 400_000
-    /// Size of the file: for a repair, that of two extents, of which one is intact.
+    /// The size of the file; that of a repair has two extents, one of them intact.
     var size: Int64 {
         switch self {
         case .repairs: ExtentMap.mergeLimit + Self.size
@@ -51,12 +51,12 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
     static let old = Array("what stood here before".utf8)
-    /// Where a repaired file is damaged.
+    /// The offset of the damage in a repaired file.
     static let damage: Int64 = ExtentMap.mergeLimit + 300_000
 
-    /// Bytes a second and connection.
+    /// Bytes per second and connection.
     private var pace: Double { self == .slow ? 18_000 : 400_000 }
-    /// How the run ends when the power does not fail.
+    /// The end of the run without a power cut.
     var end: ChildProcess.End {
         switch self {
         case .rejected: .exit(65)
@@ -64,7 +64,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         default: .exit(0)
         }
     }
-    /// What is in the folder in the end.
+    /// The names in the folder at the end.
     var names: [String] {
         switch self {
         case .keepsManifest, .finishesAndKeeps, .repairs: ["file", "file.segget"]
@@ -72,14 +72,14 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         default: ["file"]
         }
     }
-    /// The names of the files that are fetched.
+    /// The names of the downloaded files.
     var files: [String] { [.batch, .smallBatch].contains(self) ? ["a", "b"] : ["file"] }
-    /// Whether what has arrived may have to be fetched again.
+    /// Whether received bytes may have to be downloaded again.
     var mayStartOver: Bool {
         [.unknownSize, .tooLarge, .rejected, .startsOver, .batch, .smallBatch].contains(self)
     }
 
-    /// Arguments of segget.
+    /// The arguments of segget.
     func arguments(_ stage: Stage) -> [String] {
         let url = stage.origin.url("/file")
         let plain = ["-q", "-x", "3"]
@@ -98,7 +98,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The options for the library that say the same, but for what cannot succeed.
+    /// The same options for the library, except those that cannot succeed.
     private func options(_ stage: Stage) -> DownloadOptions {
         var options = DownloadOptions()
         options.connections = 3
@@ -111,7 +111,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         return options
     }
 
-    /// Runs segget as the run after the power cut does, in this process.
+    /// Downloads with the library in this process, as the run after the power cut.
     func resume(_ session: DownloadSession, _ stage: Stage, in folder: String) async throws
         -> [DownloadedFile]
     {
@@ -130,7 +130,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         return files
     }
 
-    /// Brings the folder of `stage` to where the run begins, and the origin too.
+    /// Prepares the folder of `stage` and its origin for the run.
     private func prepare(_ stage: Stage) throws {
         switch self {
         case .resumed: try stage.leavePart(each: 40_000, connections: 3)
@@ -155,11 +155,13 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     static let newer = Content(size: size, seed: 2)
 
-    /// Has the origin answer as other servers do: a cookie with each reply, a stored archive that is marked
-    /// as encoded, each second range with 200, and dates of which the tag knows nothing.
+    /// Changes replies to be like those of other servers.
+    ///
+    /// Each reply sets a cookie, a stored archive has a content coding, every second range has
+    /// status 200, and dates differ although the ETag does not.
     private func bend(_ request: OriginRequest, _ reply: inout OriginReply) {
         reply.set("Set-Cookie", "turn=\(request.number); Path=/")
-        // What an earlier run has left was not.
+        // The part of an earlier run was downloaded without a content coding.
         if ![.resumed, .startsOver, .finishes, .finishesAndKeeps].contains(self) {
             reply.set("Content-Type", "application/gzip")
             reply.set("Content-Encoding", "gzip")
@@ -171,10 +173,11 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether the size is stated: only then are there ranges, and is the coding left as it is.
+    /// Whether the server states the size: only then it supports ranges, and segget does not decode
+    /// the content coding.
     private var tellsSize: Bool { ![.unknownSize, .tooLarge].contains(self) }
 
-    /// Does it once, with the disk watched.
+    /// Performs the run and records its operations on the disk.
     func record(on stage: Stage) throws -> DiskRecord {
         if tellsSize { stage.change { $0.bend = bend } }
         try prepare(stage)

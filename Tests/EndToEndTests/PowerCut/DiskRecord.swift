@@ -2,23 +2,23 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// One file on a disk, with all that matters of it here.
+/// A file on a disk, with the properties that matter for these tests.
 struct StoredFile: Sendable, Hashable {
     var bytes: [UInt8] = []
     var mode: mode_t = 0o600
     var attributes: [String: [UInt8]] = [:]
-    /// The number that a manifest may know it by.
+    /// The inode number, which a manifest may record.
     var inode: UInt64 = 0
 
-    /// Whether its bytes are these; quick in debug builds too.
+    /// Whether its bytes are these; fast in debug builds too.
     func has(_ other: [UInt8]) -> Bool {
         bytes.count == other.count && memcmp(bytes, other, other.count) == 0
     }
 }
 
-/// A folder of files: what stands at which name.
+/// A folder of files.
 struct StoredFolder: Sendable {
-    /// The file that each name leads to.
+    /// The number of the file that has each name.
     var names: [String: Int] = [:]
     /// The files by number.
     var files: [Int: StoredFile] = [:]
@@ -27,22 +27,22 @@ struct StoredFolder: Sendable {
     subscript(name: String) -> StoredFile? { names[name].flatMap { files[$0] } }
 }
 
-/// What a process did to the files of a folder, in order.
+/// An operation of a process on the files of a folder.
 enum DiskOperation: Sendable {
     case write(file: Int, at: Int, [UInt8])
     case truncate(file: Int, Int)
     case allocate(file: Int, Int)
     case mode(file: Int, mode_t)
-    /// `nil` removes it.
+    /// Sets an attribute; `nil` removes it.
     case attribute(file: Int, String, [UInt8]?)
-    /// All that was done to the file before is durable.
+    /// Makes all earlier operations on the file durable.
     case sync(file: Int)
-    /// Names that change in one step; `nil` for one that is gone.
+    /// Changes names atomically; `nil` removes a name.
     case names([String: Int?])
-    /// All that was done to names before is durable.
+    /// Makes all earlier changes of names durable.
     case syncNames
 
-    /// The file whose content or metadata it changes or makes durable.
+    /// The file whose content or metadata the operation changes or makes durable.
     var file: Int? {
         switch self {
         case .write(let file, _, _), .truncate(let file, _), .allocate(let file, _),
@@ -52,27 +52,27 @@ enum DiskOperation: Sendable {
         }
     }
 
-    /// Whether it is one of the many that bring data.
+    /// Whether the operation writes data.
     var isData: Bool { if case .write = self { true } else { false } }
 }
 
-/// A run of segget as its disk saw it.
+/// The disk operations of a run of segget.
 struct DiskRecord: Sendable {
-    /// What was there before, durable.
+    /// The folder before the run; all of it is durable.
     var before: StoredFolder
     var operations: [DiskOperation] = []
-    /// Number in the kernel of each file that the run made.
+    /// The inode number of each file, by its number here.
     var inodes: [Int: UInt64] = [:]
-    /// What the run said and how it ended.
+    /// The output and the end of the run.
     var outcome: ChildProcess.Outcome
 
     /// Runs segget in the folder of `stage`, with the recorder preloaded.
     ///
     /// - Parameters:
-    ///   - arguments: All of its arguments.
-    ///   - stage: Where it runs; what is there now counts as durable.
-    ///   - refusesExclusiveRename: Whether renameat2(2) fails as on a file system without it.
-    /// - Throws: What keeps it from being run or read.
+    ///   - arguments: All arguments of segget.
+    ///   - stage: The folder in which it runs; all of its files count as durable.
+    ///   - refusesExclusiveRename: Whether renameat2(2) fails, as on a file system without it.
+    /// - Throws: An error if segget cannot run or its record cannot be read.
     init(of arguments: [String], on stage: Stage, refusesExclusiveRename: Bool = false) throws {
         let sandbox = try Sandbox("segget-record", under: "/dev/shm")
         let log = try sandbox.write("log", "")
@@ -91,7 +91,7 @@ struct DiskRecord: Sendable {
 }
 
 extension StoredFolder {
-    /// What stands in a folder now.
+    /// Reads the files of a folder.
     init(of folder: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() {
             let path = "\(folder)/\(name)"
@@ -105,7 +105,7 @@ extension StoredFolder {
     }
 }
 
-/// The library that is preloaded, built once.
+/// The preloaded library, which is built once.
 private enum Recorder {
     private static let built = Result { try Built() }
 
@@ -129,7 +129,7 @@ private enum Recorder {
     }
 }
 
-/// Reads the recorder's log: which file each descriptor and name stood for.
+/// Reads the recorder's log, and finds the file of each descriptor and name.
 private struct Parser {
     private enum Kind: UInt32 {
         case opened = 1

@@ -4,25 +4,25 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// What a power cut leaves of what was done and not made durable.
+/// The effect of a power cut on operations that were not durable yet.
 ///
-/// As CrashMonkey and ALICE have it: of a file only what came before the end of an fsync of that file
-/// is certain, of names only what came before the end of an fsync of the folder. Of the rest anything
-/// may be there, in any combination, and writes in part.
+/// As in CrashMonkey and ALICE: an fsync of a file makes the earlier operations on its content
+/// durable, and an fsync of the folder those on its names. Any combination of the other operations
+/// may be on the disk, writes also in part.
 enum PowerCut: Sendable, Hashable {
-    /// Nothing that was not durable is left.
+    /// All operations that were not durable are lost.
     case losesAll
-    /// The system went on writing, and lost nothing.
+    /// All operations reached the disk.
     case losesNothing
-    /// Names without content.
+    /// Only names reached the disk.
     case keepsNames
-    /// Content without names.
+    /// Only content reached the disk.
     case keepsContent
-    /// Of content only manifests, and all names.
+    /// All names reached the disk, but only the content of manifests.
     case keepsManifests
-    /// Of content only what is in no manifest, and all names.
+    /// All names reached the disk, and all content except that of manifests.
     case keepsData
-    /// Chance decides about each, and which sectors of a write are there.
+    /// Each operation is kept at random, and of a write any of its sectors.
     case random(UInt64)
 
     static let plain: [PowerCut] = [
@@ -31,7 +31,7 @@ enum PowerCut: Sendable, Hashable {
 }
 
 extension DiskRecord {
-    /// What is in the folder after a power cut when the first `count` operations were done.
+    /// Returns the folder after a power cut that follows the first `count` operations.
     func folder(after count: Int, _ cut: PowerCut) -> StoredFolder {
         var result = CrashedFolder(before)
         let done = operations[..<count]
@@ -74,7 +74,7 @@ extension DiskRecord {
     }
 }
 
-/// A folder that operations are applied to, in order, each of them or not.
+/// A folder to which each operation is applied in order, or not at all.
 private struct CrashedFolder {
     private var names: [String: Int]
     private var files: [Int: StoredFile]
@@ -114,18 +114,18 @@ private struct CrashedFolder {
         }
     }
 
-    /// Lets chance decide what is left of an operation.
+    /// Applies an operation in whole, in part or not at all, at random.
     mutating func applyInPart(_ operation: DiskOperation, _ random: inout SplitMix64) {
         switch (operation, Int.random(in: 0..<10, using: &random)) {
         case (_, 0..<4): apply(operation)
         case (.names(let changes), 4) where changes.count == 2:
-            // A rename of which the new name was written, and the old one not yet removed.
+            // The new name of a rename was written, but the old one was not removed.
             for (name, file) in changes where file != nil { names[name] = file }
         case (.write(let file, let offset, let bytes), 4..<7):
-            // Some of its sectors; the length counts all of them, and what was not written is what
-            // was there before, zeros, or anything.
+            // Some sectors are written. The length includes all of them; the others keep their
+            // content, or are zeros or garbage.
             let isGarbage = Int.random(in: 0..<4, using: &random) == 0
-            // Long ones in larger pieces, to be quick in debug builds.
+            // Long writes have larger pieces, which is faster in debug builds.
             let piece = 512 * max(1, bytes.count >> 15)
             var at = 0
             while at < bytes.count {
@@ -165,11 +165,11 @@ private struct CrashedFolder {
 // MARK: - Onto a real disk
 
 extension StoredFolder {
-    /// Writes everything into an empty folder.
+    /// Writes all files into an empty folder.
     ///
-    /// Files have other numbers there, so the manifests are given the new ones, as a disk that is
-    /// mounted again would have kept the old ones. The device's number may change when a machine
-    /// starts again.
+    /// Files have other inode numbers there. So the manifests receive the new numbers, because a
+    /// remounted disk would have kept the old ones. The device number may change when a machine
+    /// restarts.
     func write(to folder: String, keepsDevice: Bool) throws {
         var inodes: [UInt64: stat] = [:]
         var paths: [Int: String] = [:]
@@ -212,7 +212,7 @@ extension StoredFolder {
         guard fchmod(descriptor, file.mode) == 0 else { throw SystemCallError("fchmod \(path)") }
     }
 
-    /// A manifest in which `publishing` names the file that stands for the one that it was about.
+    /// Returns a manifest whose `publishing` record has the inode number of the written file.
     private static func manifest(
         _ bytes: [UInt8], _ inodes: [UInt64: stat], keepsDevice: Bool
     ) -> [UInt8] {

@@ -5,17 +5,17 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// The power fails at any moment of a run: everything that the disk may hold afterwards leads to the
-/// right file, and what was durable is not fetched again.
+/// Tests that every state that a power cut may leave leads to the right file, and that durable data
+/// is not downloaded again.
 ///
-/// `SEGGET_POWER_CUTS` is the number of states to resume from for each kind of run,
-/// `SEGGET_POWER_SEED` repeats a failure as far as the network does, and `SEGGET_POWER_RUN` chooses
+/// `SEGGET_POWER_CUTS` is the number of states to resume from for each kind of run.
+/// `SEGGET_POWER_SEED` repeats a failure as far as the network allows. `SEGGET_POWER_RUN` chooses
 /// one kind of run.
 struct PowerCutTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["SEGGET_POWER_CUTS"].flatMap { Int($0) } ?? 16
 
-    /// States that the real program is run in, of those that the library is.
+    /// The number of states from which the program resumes instead of the library.
     private static let programs = max(2, count / 12)
 
     private static func seed() -> UInt64 {
@@ -37,7 +37,7 @@ struct PowerCutTests {
         if run == .slow { trial.checkThatDataIsMadeDurable() }
         let session = DownloadSession()
         var random = SplitMix64(seed: seed)
-        // The file of a repair is larger.
+        // A repair takes longer, because its file is larger.
         for index in 0..<(run == .repairs ? Self.count / 2 : Self.count) {
             let state = trial.state(index, &random)
             let isProgram = index % max(1, Self.count / Self.programs) == 0
@@ -47,22 +47,22 @@ struct PowerCutTests {
     }
 }
 
-/// A recorded run, and what is expected of the runs after it.
+/// A recorded run, and the expectations of the runs after it.
 struct CutTrial: Sendable {
     let run: CutRun
     let stage: Stage
     let record: DiskRecord
-    /// The numbers of operations after which, or before which, more happened than data.
+    /// The numbers of operations that have an operation other than a data write next to them.
     let moments: [Int]
-    /// What the file is after the recorded run.
+    /// The content of the file after the recorded run.
     private let right: [UInt8]
 
     struct State: CustomStringConvertible {
         var moment: Int
         var cut: PowerCut
-        /// Whether the disk has another number when the machine starts again.
+        /// Whether the device number stays the same when the machine restarts.
         var keepsDevice: Bool
-        /// Whether the server offers what it did before the recorded run.
+        /// Whether the server offers the content from before the recorded run again.
         var isBack: Bool
 
         var description: String {
@@ -95,14 +95,14 @@ struct CutTrial: Sendable {
             isBack: run == .startsOver && Int.random(in: 0..<4, using: &random) == 0)
     }
 
-    /// Whether bytes may stand at the name of a file after a power cut.
+    /// Whether a file may have its final name after a power cut.
     private func isAllowed(_ file: StoredFile?) -> Bool {
         guard let file else { return run != .overwrites && run != .repairs }
         return file.has(right) || file.has(record.before["file"]?.bytes ?? [])
     }
 
-    /// Looks, at every moment since something first happened to the name, whether it has anything
-    /// else than the file from before or all of the new one.
+    /// Expects the name to have the earlier file or all of the new one, at every moment since the
+    /// name first changed.
     func checkNames(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let first = record.operations.firstIndex { operation in
@@ -124,9 +124,11 @@ struct CutTrial: Sendable {
         }
     }
 
-    /// Looks whether what is certain to be on the disk at some moment is there at every later one,
-    /// however much else may be on it too: a rename or a removal that arrives early must not take data
-    /// away, nor leave a part that nobody knows.
+    /// Expects data that is durable at some moment to exist at every later one, whatever else
+    /// reached the disk.
+    ///
+    /// A rename or removal that reaches the disk early must not remove data, nor leave a part
+    /// without a manifest.
     func checkThatNothingDurableIsLost(seed: UInt64) {
         var random = SplitMix64(seed: seed &+ 1)
         func kept(_ folder: StoredFolder) -> Int64 {
@@ -153,8 +155,7 @@ struct CutTrial: Sendable {
         }
     }
 
-    /// Looks whether most of what had arrived is on the disk, whatever else is lost, before the
-    /// file is complete.
+    /// Expects most of the received bytes to be durable before the file is complete.
     func checkThatDataIsMadeDurable() {
         let end = record.operations.lastIndex { $0.isData && $0.file == part } ?? 0
         let kept = intact(record.folder(after: end, .losesAll), etag: "\"v1\"")
@@ -168,10 +169,11 @@ struct CutTrial: Sendable {
         }.first ?? record.before.names["file.part"]
     }
 
-    /// Bytes that the manifest records and that are there: they need not be fetched.
+    /// Returns the number of bytes that the manifest records and the part has: they need not be
+    /// downloaded.
     ///
-    /// Whole extents count, as a reader makes them. It merges neighbours, so that with a lost one what
-    /// stands beside it may count for nothing: not so by line.
+    /// A reader merges neighbouring extents, so that an extent may not count because its neighbour
+    /// is lost. With `byLine`, each line of the manifest counts separately.
     private func intact(_ folder: StoredFolder, etag: String, byLine: Bool = false) -> Int64 {
         guard let bytes = folder["file.segget"]?.bytes,
             let manifest = try? Manifest(reading: bytes), manifest.header.etag == etag,
@@ -195,7 +197,7 @@ struct CutTrial: Sendable {
 
     // MARK: The run after it
 
-    /// Resumes from a state, by the library or, without a session, by the program.
+    /// Resumes from a state, with the library or, without a session, with the program.
     func resume(_ state: State, _ session: DownloadSession?, _ comment: Comment) async {
         do {
             let sandbox = try Sandbox("segget-power", under: "/dev/shm")
@@ -210,7 +212,7 @@ struct CutTrial: Sendable {
                     offer.content = offered
                     offer.etag = etag
                 }
-                // What was about to be published is, without asking the server, when it is whole.
+                // A complete file whose publishing had begun is published without a request.
                 let manifest = left["file.segget"].flatMap { try? Manifest(reading: $0.bytes) }
                 if manifest?.publishing == nil { contents = [] }
                 contents.append(offered.bytes(0..<offered.size))
@@ -238,16 +240,16 @@ struct CutTrial: Sendable {
         }
     }
 
-    /// Whether a file had its name and nothing was left to be tidied up: segget then says that it
-    /// exists.
+    /// Whether a file has its final name and no manifest: segget then reports that it exists.
     private func isComplete(_ left: StoredFolder) -> Bool {
         run.files.contains {
             left[$0]?.has(right) == true && left["\($0).segget"] == nil
         }
     }
 
-    /// Whether something that cannot be distinguished from another program's file is all that is
-    /// left beside the name: segget does not remove it, and nothing is lost.
+    /// Whether only a file that may belong to another program is left beside the name.
+    ///
+    /// segget does not remove it, and no data is lost.
     private func looksForeign(_ left: StoredFolder) -> Bool {
         run.files.contains {
             guard left["\($0).segget"] == nil, let rewrite = left["\($0).segget~"] else {

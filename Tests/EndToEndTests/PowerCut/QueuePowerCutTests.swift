@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The power fails at any moment of a command on a queue: afterwards the queue is what it was before the command, or
-/// what the command made of it; and that, when the command had ended.
+/// Tests that a power cut during a command on a queue leaves the queue unchanged or as the command
+/// left it; after the command has ended, only the latter.
 struct QueuePowerCutTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["SEGGET_POWER_CUTS"].flatMap { Int($0) } ?? 5
@@ -13,7 +13,7 @@ struct QueuePowerCutTests {
         ["--queue", "\(folder)/queue.sqlite"]
     }
 
-    /// What is in a queue; `nil` where it cannot be read.
+    /// Returns the tasks of a queue, `nil` if it cannot be read, and the error output.
     private static func list(_ folder: String) throws -> (tasks: String?, errors: String) {
         let outcome = try Segget.run(
             ["list", "--json"] + queue(folder), in: folder, environment: ["SEGGET_NO_CONFIG": "1"])
@@ -56,14 +56,14 @@ struct QueuePowerCutTests {
                         : .random(random.next())
                 let cutHome = try Sandbox("segget-cut", under: "/dev/shm")
                 var left = record.folder(after: moment, cut)
-                // SQLite makes it anew.
+                // SQLite creates this file again.
                 for name in left.names.keys where name.hasSuffix("-shm") { left.names[name] = nil }
                 try left.write(to: cutHome.path, keepsDevice: true)
                 let (tasks, errors) = try Self.list(cutHome.path)
                 let comment: Comment =
                     "seed \(seed), \(command), after \(moment), \(cut): \(errors)"
                 #expect(tasks == after || !isEnd && tasks == before, comment)
-                // It takes the next command, too.
+                // The queue also accepts the next command.
                 let next = try Segget.run(
                     ["tag", ids[1], "+again"] + Self.queue(cutHome.path), in: cutHome.path)
                 let isThere = tasks?.contains(ids[1]) == true
