@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Dates and tags that another file of the same size has too: a part is not continued because of them.
+/// Tests that a part is not resumed by dates and ETags that another file of the same size may have.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BlankValidatorEndToEndTests {
     private static let size: Int64 = 3_000_000
@@ -33,8 +33,7 @@ struct BlankValidatorEndToEndTests {
         guard utimes(path, times) == 0 else { throw SystemCallError("utimes") }
     }
 
-    /// A file that nginx serves is replaced by one of the same size and time, between two runs of which the
-    /// first was killed.
+    /// A file on nginx is replaced by one of the same size and time after the first run was killed.
     @Test(arguments: [1, 315_532_800, 499_162_500])
     func nginxHasAnotherFileOfTheSamePlaceholderDate(time: Int) throws {
         let (root, folder) = (try Sandbox(), try Sandbox())
@@ -100,7 +99,7 @@ struct BlankValidatorEndToEndTests {
         #expect(try outcome.events("finished").last?.bytesResumed == 0)
     }
 
-    /// The neighbours: what distinguishes versions still does.
+    /// Similar validators that do distinguish versions.
     @Test(arguments: usable)
     func continues(form: Form) throws {
         let stage = try Stage(size: Self.size)
@@ -113,7 +112,7 @@ struct BlankValidatorEndToEndTests {
         #expect(try outcome.events("finished").last?.bytesResumed == kept)
     }
 
-    /// What continues such a part: nothing else does.
+    /// The evidence that lets segget resume such a part.
     enum Proof: CaseIterable { case checksum, stated, sample }
 
     @Test(arguments: Proof.allCases, [false, true])
@@ -137,7 +136,8 @@ struct BlankValidatorEndToEndTests {
         }
         var outcome = try stage.run(options)
         if !isSame, proof != .sample {
-            // The digest is wrong of what was put together: nothing is published, and then it starts over.
+            // The part and the rest have the wrong digest: nothing is published, and the next run
+            // starts over.
             #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
             #expect(try !stage.names().contains("file"))
             outcome = try stage.run(options)
@@ -147,7 +147,7 @@ struct BlankValidatorEndToEndTests {
         #expect(try outcome.events("finished").last?.bytesResumed == (isSame ? kept : 0))
     }
 
-    /// Where the digest was stated from the beginning on, another one is another version.
+    /// If the server stated a digest from the start, another digest indicates another version.
     @Test func anotherStatedDigestStartsOver() throws {
         let stage = try Stage(size: Self.size)
         func state(_ seed: UInt64) {
@@ -177,7 +177,7 @@ struct BlankValidatorEndToEndTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["digest_changed"])
     }
 
-    /// A change of what proves nothing is a change all the same.
+    /// A change of validators that do not distinguish versions still indicates another version.
     @Test func aChangeOfThemIsAChange() throws {
         let stage = try Stage(size: Self.size)
         offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
@@ -189,9 +189,9 @@ struct BlankValidatorEndToEndTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["etag_changed"])
     }
 
-    // MARK: What is there already
+    // MARK: Existing files
 
-    /// A finished file is not taken for another one of the same size and placeholder date.
+    /// A finished file does not count as the remote file of the same size and placeholder date.
     @Test(arguments: ["--xattr", "--keep-manifest"])
     func aFinishedFileIsNotTakenForAnotherOne(way: String) throws {
         let stage = try Stage(size: Self.size)
@@ -201,7 +201,7 @@ struct BlankValidatorEndToEndTests {
         let outcome = try stage.run([way, "-o", "file"])
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("no validator that shows"), "\(outcome.errorOutput)")
-        // A digest that the server states says so.
+        // A digest that the server states decides.
         for (seed, end) in [(1, 0), (2, 73)] as [(UInt64, Int32)] {
             let digest = Self.digest(seed)
             stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
@@ -216,7 +216,7 @@ struct BlankValidatorEndToEndTests {
         offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
         #expect(try stage.run(way == "--xattr" ? [way] : []).end == .exit(0))
         offer(stage, seed: 2, date: 1, tag: "\"1-\(Self.hexSize)\"")
-        // As a server does that compares what it is asked about.
+        // A server that compares the validators replies 304.
         stage.change { offer in
             offer.bend = { request, reply in
                 let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(request.header)
@@ -230,7 +230,7 @@ struct BlankValidatorEndToEndTests {
     }
 }
 
-/// What a manifest in a folder records at present.
+/// Reads how much the manifest in a folder records.
 private struct PartProbe {
     let folder: String
 

@@ -2,16 +2,18 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The strong ETag stays while Last-Modified changes: a sample shows whether the file did.
+/// Tests that a sample decides whether the file has changed if Last-Modified changes but the strong
+/// ETag does not.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DoubtedDateTests {
     private static let size: Int64 = 6_000_000
-    /// Bytes of the places that are compared at the end.
+    /// The number of bytes in the samples at the end of the download.
     private static let compared: Int64 = 256 << 10
     private static let monday = httpDate(unixTime: 1_700_000_000)
     private static let tuesday = httpDate(unixTime: 1_700_086_400)
 
-    /// A server that offers `first` to so many GETs, and then `then`, of another date and the same tag.
+    /// Returns a server that serves `first` to `count` GETs, and then `then` with another date and
+    /// the same ETag.
     private static func trial(
         first: Content, then: Content, after count: Int, longest: Int64 = 1_000_000
     ) throws -> WireTrial {
@@ -35,7 +37,7 @@ struct DoubtedDateTests {
         #expect(try outcome.notices("sample_agreed").count == 1, "\(outcome.errorOutput)")
         #expect(try outcome.events("finished").first?.sampled == true)
         #expect(outcome.errorOutput.contains("resumed by a sample, not by a validator"))
-        // Nothing of what is there is fetched again but the samples, midway and at the end.
+        // Only the samples, midway and at the end, are downloaded twice.
         #expect(trial.excess < Stage.stolen + Self.compared)
     }
 
@@ -49,7 +51,7 @@ struct DoubtedDateTests {
         #expect(try outcome.notices("sample_agreed").isEmpty)
     }
 
-    /// The sample comes while the file is being written into, from where it is still the old one.
+    /// The sample is requested while the server overwrites the file, and still has the old bytes.
     @Test(arguments: ["1", "4"], [false, true])
     func theSampleComesTooEarly(connections: String, toPipe: Bool) async throws {
         let (old, new) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
@@ -78,7 +80,7 @@ struct DoubtedDateTests {
         #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
     }
 
-    /// Servers of a cluster that differ in the date, and in nothing else.
+    /// The servers of a cluster differ only in the date.
     @Test func aClusterOfTwoDates() async throws {
         let trial = try WireTrial(size: Self.size) { request, content in
             OriginReply.file(
@@ -91,7 +93,7 @@ struct DoubtedDateTests {
         #expect(trial.excess < Stage.stolen + Self.compared)
     }
 
-    /// A cluster whose servers have different files under one tag: never a mixture.
+    /// The servers of a cluster have different files with one ETag: segget never mixes them.
     @Test(arguments: 0..<4)
     func aClusterOfTwoFiles(turn: Int) async throws {
         let contents = [Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2)]
@@ -111,7 +113,7 @@ struct DoubtedDateTests {
         #expect(try contents.contains { try $0.firstDifference(at: path) == nil })
     }
 
-    /// The other date comes before a byte is there that could be compared: it is another version.
+    /// The date changes before there is a byte to compare, so it indicates another version.
     @Test(arguments: ["1", "4"])
     func aDateThatComesBeforeAnyByte(connections: String) async throws {
         let (contents, gets) = (
@@ -149,7 +151,7 @@ struct DoubtedDateTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         if isSame {
-            // 256 KiB at the most are fetched again.
+            // At most 256 KiB are downloaded again.
             let most = Self.size - kept + (256 << 10)
             #expect(stage.bytesAsked(after: before) <= most)
             #expect(outcome.errorOutput.contains("resumed by a sample, not by a validator"))
@@ -158,7 +160,7 @@ struct DoubtedDateTests {
         }
     }
 
-    /// A finished file, which the manifest describes.
+    /// The destination has a finished file, which its manifest describes.
     @Test(arguments: [true, false])
     func aFileThatIsThere(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
@@ -172,7 +174,7 @@ struct DoubtedDateTests {
         #expect(outcome.exitCode == (isSame ? 0 : 73), "\(outcome.errorOutput)")
     }
 
-    /// What has gone out cannot be read again: checksums of what came are compared.
+    /// segget cannot read written bytes again, so it compares checksums of them.
     @Test(arguments: [true, false])
     func intoAPipe(isSame: Bool) async throws {
         let (old, other) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One version of the file, or none: what servers do that makes it hard to distinguish versions.
+/// Tests that segget delivers one version or none if a server makes versions hard to distinguish.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct IdentityEndToEndTests {
     private static let size: Int64 = 6_000_000
@@ -10,19 +10,19 @@ struct IdentityEndToEndTests {
     private static let new = Content(size: size, seed: 1002)
     private static let date = httpDate(unixTime: 1_600_000_000)
 
-    /// Whether a request is for data, rather than to look whether all is the same.
+    /// Whether a request is for data, and not a check whether the file is unchanged.
     private static func isForData(_ request: OriginRequest) -> Bool {
         request.method == "GET" && request.range?.last != 0
     }
 
-    /// An origin that serves the old version to so many requests, and then the new one.
+    /// Returns an origin that serves the old version to `count` requests, and then the new one.
     private static func trial(
         _ count: Int = 6, headers: @escaping @Sendable (Bool, inout OriginReply) -> Void
     ) throws -> WireTrial {
         let tally = Tally()
         return try WireTrial(size: size, sendBuffer: 64 << 10) { request, _ in
             let isNew = (isForData(request) ? tally.add() - 1 : tally.count()) >= count
-            // `If-Range` is taken for fulfilled where it holds a date.
+            // A date in `If-Range` always matches.
             return OriginReply.file(
                 isNew ? new : old, for: request, lastModified: request.header("If-Range"),
                 longest: 500_000
@@ -40,8 +40,7 @@ struct IdentityEndToEndTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["changed_midway"])
     }
 
-    /// Where the version that was begun had no tag, a reply with one is of another; and the other way
-    /// round.
+    /// An ETag that appears or disappears indicates another version.
     @Test(arguments: [true, false])
     func aTagThatComesOrGoesIsAChange(comes: Bool) async throws {
         let trial = try Self.trial { isNew, reply in
@@ -57,7 +56,7 @@ struct IdentityEndToEndTests {
         try expectNew(trial, try await trial.run("-x", "3"))
     }
 
-    /// A weak tag says that two versions mean the same, not that they are: the date counts too.
+    /// A weak ETag does not show that the bytes are equal, so the date counts too.
     @Test func aWeakTagWithAnotherDateIsAChange() async throws {
         let trial = try Self.trial { isNew, reply in
             reply.set("ETag", "W/\"v\"")
@@ -66,7 +65,7 @@ struct IdentityEndToEndTests {
         try expectNew(trial, try await trial.run("-x", "3"))
     }
 
-    /// Servers with tags of their own for the same bytes: slower, but all is well.
+    /// Servers with different ETags for the same bytes slow the download down, but it succeeds.
     @Test(arguments: [true, false])
     func tagsOfTheirOwnForTheSameBytes(byConnection: Bool) async throws {
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, content in
@@ -78,7 +77,7 @@ struct IdentityEndToEndTests {
         #expect(trial.origin.requests.count < 200)
     }
 
-    /// One of two servers behind a name sends no tags, and has another version.
+    /// One of two servers of a host sends no ETag, and has another version.
     @Test func aServerWithoutTagsAmongOthers() async throws {
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
             let isNew = request.connection % 2 == 0
@@ -95,8 +94,9 @@ struct IdentityEndToEndTests {
         #expect(matches == 1)
     }
 
-    /// A server whose ranges leave the date out: one that compares `If-Range` may, one that ignores it
-    /// shows only in the end that the file has changed.
+    /// The server omits the date from partial responses.
+    ///
+    /// If it ignores `If-Range`, only the check at the end shows that the file has changed.
     @Test(arguments: [true, false])
     func rangesWithoutTheDate(ignoresIfRange: Bool) async throws {
         let trial = try Self.trial(ignoresIfRange ? 6 : .max) { isNew, reply in
@@ -111,7 +111,7 @@ struct IdentityEndToEndTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// The new version is taken back before it is believed: the old one is completed.
+    /// The server returns to the old version before segget accepts the new one.
     @Test func aChangeThatIsTakenBack() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
@@ -125,11 +125,11 @@ struct IdentityEndToEndTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try Self.old.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         #expect(try outcome.notices("started_over").isEmpty)
-        // One may be late, and what it was to bring come from elsewhere.
+        // One response may be late, and its bytes may come from another one.
         #expect(try (1...2).contains(outcome.notices("response_refused").count))
     }
 
-    /// `HEAD` was answered before the change, every `GET` after it: nothing is to be thrown away.
+    /// The file changes after `HEAD` and before the first `GET`, so there is nothing to discard.
     @Test(arguments: [size, size - 5])
     func aChangeBetweenHEADAndGET(newSize: Int64) async throws {
         let new = Content(size: newSize, seed: 1002)
@@ -145,7 +145,7 @@ struct IdentityEndToEndTests {
         #expect(outcome.errorOutput.contains("stated what `GET` contradicts"))
     }
 
-    /// A redirect that leads to another server each time; midway the first refuses its links.
+    /// The redirect leads to another server after the first one refuses further requests.
     @Test(arguments: [true, false]) func aRedirectThatMoves(sameTag: Bool) async throws {
         let content = Content(size: Self.size, seed: 5)
         let tally = Tally()
@@ -173,12 +173,12 @@ struct IdentityEndToEndTests {
         #expect(servers.allSatisfy { $0.bytesServed > 0 })
     }
 
-    /// How the new content might be found out although the server says that nothing has changed.
+    /// The digest, if any, that shows a change that the validators do not show.
     enum Proof: CaseIterable { case advertised, expected, nothing }
 
-    /// The tag stays, or there is none, and the content changes: only a digest finds it out.
+    /// The content changes, but the ETag stays or there is none, so only a digest shows it.
     ///
-    /// Without one segget says that only the size is verified.
+    /// Without a digest segget reports that only the size is verified.
     @Test(arguments: Proof.allCases, ["\"v\"", nil])
     func aChangeThatTheServerDoesNotTell(proof: Proof, etag: String?) async throws {
         let digest = Self.old.sha256Hex
@@ -202,7 +202,7 @@ struct IdentityEndToEndTests {
 
     // MARK: Across runs
 
-    /// A part with its manifest under the name of another file: it is not that file's.
+    /// The part and manifest of another file have this file's name.
     @Test func aPartOfAnotherDownload() throws {
         let stage = try Stage(size: 3_000_000)
         try stage.leavePart(each: 200_000)
@@ -217,7 +217,7 @@ struct IdentityEndToEndTests {
         #expect(try stage.names() == ["file.part", "file.segget", "other"])
     }
 
-    /// Another server has another file of the same name, size and tag.
+    /// Another server has another file with the same name, size and ETag.
     @Test func theSameNameFromAnotherServer() throws {
         let stage = try Stage(size: 3_000_000)
         try stage.leavePart(each: 200_000)
@@ -229,11 +229,11 @@ struct IdentityEndToEndTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["url_changed"])
     }
 
-    /// A part that is complete, and a file that has changed since: the new one is fetched.
+    /// The part is almost complete, and the remote file has changed.
     @Test func aCompletePartOfTheOldVersion() throws {
         let stage = try Stage(size: 3_000_000)
         let wrong = "crc32:00000000"
-        // Nobody gets the last byte, so that the file is never complete.
+        // The server withholds the last byte, so that the file is never complete.
         stage.bendGET {
             guard case .content(let content, let range) = $0.body, range.upperBound == content.size
             else { return }

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget repair`.
+/// Tests `segget repair`.
 struct RepairTests {
     private static let size: Int64 = 60_000_000
 
@@ -29,7 +29,7 @@ struct RepairTests {
         try start(stage, arguments, path: path).wait()
     }
 
-    /// Bytes of the extents that hold these offsets.
+    /// Returns the number of bytes in the extents that contain these offsets.
     private func lost(_ stage: Stage, _ offsets: [Int64]) throws -> Int64 {
         try #require(stage.manifest()).extents.extents
             .filter { extent in
@@ -43,7 +43,8 @@ struct RepairTests {
         let offsets: [Int64] = [1, Self.size - 1]
         let stage = try damaged(offsets)
         let missing = try lost(stage, offsets)
-        // How large extents are depends on how busy the machine was: not all of the file, at any rate.
+        // The length of extents depends on the load of the machine, but is less than the whole
+        // file.
         #expect(missing < Self.size)
         let requests = stage.origin.requests.count
         let digest = "sha-256:\(stage.content.sha256Hex)"
@@ -52,7 +53,7 @@ struct RepairTests {
         if proves { #expect(outcome.errorOutput.contains("verified \(digest)")) }
         #expect(try stage.isRight())
         #expect(stage.bytesAsked(after: requests) == missing)
-        // It can be checked and repaired once more.
+        // The file can be verified and repaired again.
         #expect(try stage.names() == ["file", "file.segget"])
         #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
         let after = stage.origin.requests.count
@@ -79,7 +80,7 @@ struct RepairTests {
         #expect(verified.output.contains("by the extended attributes"))
     }
 
-    /// What the file and its manifest were, byte for byte.
+    /// Returns the bytes of the file and of its manifest.
     private func snapshot(_ stage: Stage) throws -> [[UInt8]] {
         #expect(try stage.names() == ["file", "file.segget"])
         return [try stage.read("file"), try stage.read("file.segget")]
@@ -106,14 +107,14 @@ struct RepairTests {
         #expect(other.end == .exit(76), "\(other.errorOutput)")
         #expect(other.errorOutput.contains("from another URL"))
         #expect(try snapshot(stage) == before)
-        // A server that ignores ranges sends what is on the wire before it is noticed.
+        // A server that ignores ranges sends some bytes before segget closes the connection.
         #expect(stage.bytesServed(after: requests) < Self.size)
         stage.behave()
         #expect(try repair(stage).end == .exit(0))
         #expect(try stage.isRight())
     }
 
-    /// The remote file changes when some of it has been fetched already.
+    /// The remote file changes after the repair has begun.
     @Test(.timeLimit(.minutes(5))) func refusesAVersionThatChangesMeanwhile() throws {
         let stage = try damaged([5, 30_000_000])
         let before = try snapshot(stage)
@@ -182,7 +183,7 @@ struct RepairTests {
         let missing = try lost(stage, offsets)
         stage.bendGET { $0.stallAfter = 200_000 }
         let process = try start(stage, ["-x", "2"])
-        // The part's manifest records what is intact, and of a little more.
+        // The part's manifest records the intact ranges, and some received bytes.
         let kept = Self.size - missing + 100_000
         try #require(
             eventually(timeout: 120) {
@@ -203,10 +204,12 @@ struct RepairTests {
         #expect(stage.bytesAsked(after: requests) <= missing - 100_000)
     }
 
-    /// A repair with another URL's file, of which only a checksum says that it is the right one, is held
-    /// to what the file had, also when it is continued; and nothing else continues it.
+    /// A repair with another URL's file, which only a checksum allows, must match the file's
+    /// recorded digests, also after it was resumed.
+    ///
+    /// A repair without the checksum does not resume it.
     @Test(.timeLimit(.minutes(5))) func aContinuedRepairIsHeldToWhatTheFileHad() throws {
-        // All of it is lost, so that the other file comes to be there whole.
+        // All extents are damaged, so that the whole other file is downloaded.
         let stage = try damaged(Array(stride(from: 1, to: Self.size, by: 4 << 20)))
         let before = try stage.read("file")
         let other = try Stage(size: Self.size, seed: 23, in: stage.folder)
@@ -249,7 +252,7 @@ struct RepairTests {
             let now = try stage.read("file")
             #expect(isRight || now == wrong, "seed \(seed): neither as it was nor right")
             guard isRight else { continue }
-            // Once more from the beginning.
+            // Restore the damaged file and begin again.
             done += 1
             for name in try stage.names() { try stage.remove(name) }
             try stage.write(wrong, to: "file")
