@@ -57,7 +57,7 @@ struct BlankValidatorEndToEndTests {
 
     // MARK: Each form
 
-    /// What a server states of both files, the one that was begun and the one that took its place.
+    /// The validators that a server states for both files: the one begun and its replacement.
     struct Form: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var date: Int

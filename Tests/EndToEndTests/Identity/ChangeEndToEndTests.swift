@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The remote file changes while it is fetched: one version is delivered, or none.
+/// Tests that segget delivers one version or none if the remote file changes during the download.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ChangeEndToEndTests {
-    /// What distinguishes the versions.
+    /// The validators that distinguish the versions.
     enum Validator: String, Sendable, CaseIterable {
         case etag, date, weak, etagAndDate
     }
@@ -28,15 +28,16 @@ struct ChangeEndToEndTests {
                 case .weak: "W/" + tag
                 case .date: nil
                 }
-            // So that there are requests to come when it changes.
+            // Short responses, so that requests follow the change.
             return .file(
                 content, for: request, etag: etag, lastModified: isDated ? date : nil,
                 longest: 500_000)
         }
     }
 
-    /// An origin that replaces the file after so many GETs each; those of a single byte, which only
-    /// look whether the file is still the same, do not count.
+    /// Returns an origin that replaces the file after every `count` GETs.
+    ///
+    /// GETs of a single byte, which only check whether the file is unchanged, do not count.
     private static func trial(
         _ versions: [Version], after count: Int, _ validator: Validator
     ) throws -> WireTrial {
@@ -63,7 +64,7 @@ struct ChangeEndToEndTests {
         #expect(try outcome.events("started").last?.size == size)
     }
 
-    /// A change is a change also where nothing is to be retried.
+    /// A change makes segget start over even with `--retries 0`.
     @Test func oneChangeWithoutRetries() async throws {
         let versions = [Version(1, size: 6_000_000), Version(2, size: 6_000_000)]
         let trial = try Self.trial(versions, after: 6, .etag)
@@ -75,7 +76,7 @@ struct ChangeEndToEndTests {
 
     @Test(arguments: [Validator.etag, .date, .weak])
     func aSecondChangeEnds(validator: Validator) async throws {
-        // Long enough for all that finds out about a change, too short for the whole file.
+        // Enough GETs to detect a change, but too few for the whole file.
         let versions = (1...5).map { Version($0, size: 12_000_000) }
         let trial = try Self.trial(versions, after: 12, validator)
         let outcome = try await trial.run("-x", "3")
@@ -85,7 +86,7 @@ struct ChangeEndToEndTests {
         #expect(trial.origin.requests.count < 100)
     }
 
-    /// A file that is another one at every request: never a mixture, and an end.
+    /// A file that changes after every few requests is never mixed, and the download ends.
     @Test(arguments: [Validator.etag, .date, .weak], [1, 2, 3, 5])
     func changesWithoutEnd(validator: Validator, every: Int) async throws {
         let versions = (1...200).map { Version($0, size: 3_000_000) }
@@ -109,12 +110,12 @@ struct ChangeEndToEndTests {
         #expect(try trial.sandbox.names() == ["file.bin"], sourceLocation: location)
     }
 
-    /// How a balancer chooses among its backends.
+    /// The rule by which a balancer chooses a backend.
     enum Balancing: String, Sendable, CaseIterable {
         case request, connection, random
     }
 
-    /// Two backends with different versions, for ever.
+    /// Two backends have different versions indefinitely.
     @Test(arguments: Balancing.allCases, [3, 8])
     func backendsThatDisagree(balancing: Balancing, connections: Int) async throws {
         let versions = [Version(1, size: 4_000_000), Version(2, size: 4_000_000)]
@@ -136,7 +137,7 @@ struct ChangeEndToEndTests {
         #expect(trial.origin.requests.count < 300)
     }
 
-    /// Two backends, one of which has the old version for a while only.
+    /// One of two backends has the old version for a while.
     @Test func aLateBackendCatchesUp() async throws {
         let versions = [Version(1, size: 4_000_000), Version(2, size: 4_000_000)]
         let tally = Tally()
@@ -149,7 +150,7 @@ struct ChangeEndToEndTests {
         try expectOneVersion(trial, versions)
     }
 
-    /// A change of the file while its single stream is fetched anew.
+    /// The file changes before its single stream is requested again.
     @Test func streamsAreOfOneVersion() async throws {
         let versions = [Version(1, size: 3_000_000), Version(2, size: 2_000_000)]
         let tally = Tally()

@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// A file that is written into in place while its last replies run: one request after the last byte
-/// shows it.
+/// Tests the request after the last byte, which detects a file that was overwritten during the last
+/// responses.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EndCheckTests {
     private static let size: Int64 = 3_000_000
 
-    /// A server whose first answer takes longer than a second, and whose file changes when all of the
-    /// first version has been sent.
+    /// Returns a server whose first response takes longer than a second, and whose file changes
+    /// after all of the first version was sent.
     private static func trial(
         changes: Bool = true, etag: Bool = true, ranges: Bool = true, digest: String? = nil,
         bend: @escaping @Sendable (OriginRequest, _ isLate: Bool, inout OriginReply) -> Void = {

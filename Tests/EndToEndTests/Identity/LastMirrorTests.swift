@@ -6,14 +6,14 @@ import Testing
 
 @testable import Assembler
 
-/// A redirector that leads to another mirror in the next run: the same size and date, and the tag of another
-/// server program.
+/// Tests a redirector that leads to another mirror in the next run: with the same size and date,
+/// but the ETag of another server program.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LastMirrorTests {
     private static let size: Int64 = 3_000_000
     private static let date = httpDate(unixTime: 1_700_000_000)
 
-    /// What a mirror offers.
+    /// The file and metadata that a mirror serves.
     struct Offer: Sendable {
         var content = Content(size: LastMirrorTests.size, seed: 1)
         var etag: String?
@@ -76,9 +76,10 @@ struct LastMirrorTests {
             return outcome
         }
 
-        /// Leaves a part of the file as the first mirror has it, and leads to the second one.
+        /// Leaves a part of the first mirror's file, and makes the redirector lead to the second
+        /// mirror.
         ///
-        /// - Returns: Bytes that are recorded.
+        /// - Returns: The number of recorded bytes.
         func leavePart(_ arguments: [String] = []) throws -> Int64 {
             change(0) { $0.stallAfter = 200_000 }
             let child = try start(["-x", "4"] + arguments)
@@ -107,7 +108,8 @@ struct LastMirrorTests {
         #expect(try outcome.events("finished").last?.bytesResumed == kept)
     }
 
-    /// The mirror of the last run is asked, and has the file still; the other one may have whatever it wants.
+    /// segget asks the last run's mirror, which still has the file; the other one may have any
+    /// file.
     @Test(arguments: [1, 2] as [UInt64])
     func goesBackToTheMirrorOfTheLastRun(seed: UInt64) throws {
         let site = try Site()
@@ -116,11 +118,11 @@ struct LastMirrorTests {
         let outcome = try site.run(["--json"])
         try expectResumed(outcome, kept)
         #expect(try site.isRight(0))
-        // No more than was asked before it was known.
+        // The first mirror's ETag identifies the file.
         #expect(try outcome.events("started").last?.identity == "etag")
     }
 
-    /// Where it is gone, or has another file by now, a sample decides on the other one.
+    /// If the last mirror is missing or has another file, a sample decides about the new mirror.
     @Test(arguments: ["gone", "another date", "another size", "another tag"])
     func aSampleContinuesOnTheNewMirror(way: String) throws {
         let site = try Site()
@@ -141,7 +143,7 @@ struct LastMirrorTests {
         #expect(outcome.errorOutput.contains("sample"), "the last line: \(outcome.errorOutput)")
     }
 
-    /// Two different files under one name, at two mirrors, are told apart.
+    /// Two mirrors have different files with one name.
     @Test func anotherFileAtTheNewMirrorStartsOver() throws {
         let site = try Site()
         _ = try site.leavePart()
@@ -153,7 +155,7 @@ struct LastMirrorTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["sample_differs"])
     }
 
-    /// Equal tags of two servers prove nothing, nor do dates that are none.
+    /// Neither equal ETags of two servers nor placeholder dates show that the files are the same.
     @Test(arguments: ["placeholder", "none", "another date"])
     func withoutAStrongDateItStartsOver(way: String) throws {
         let site = try Site()
@@ -178,7 +180,7 @@ struct LastMirrorTests {
         #expect(try outcome.notices("started_over").map(\.reason) == [reason])
     }
 
-    /// Where a digest decides, any mirror will do; and nothing that is wrong is published.
+    /// With a digest segget uses any mirror, and publishes no wrong file.
     @Test(arguments: ["checksum", "stated"], [true, false])
     func aDigestAlwaysKeepsThePart(way: String, isSame: Bool) throws {
         let site = try Site()
@@ -217,8 +219,8 @@ struct LastMirrorTests {
         #expect(try site.isRight(1))
     }
 
-    /// The mirror is written down for the next run, and nothing that opens anything; it gets nothing that is meant
-    /// for the redirector.
+    /// The manifest records the mirror without credentials, and the mirror receives nothing that is
+    /// meant for the redirector.
     @Test func nothingOfTheRedirectorsGoesToTheMirror() throws {
         let site = try Site()
         let secrets = ["--user", "me:secret", "-H", "Cookie: a=secret", "-H", "X-Token: secret"]

@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Mirrors that do not have the file that they say they have.
+/// Tests mirrors that do not have the file that they claim to have.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct MirrorLieEndToEndTests {
     private static let size: Int64 = 12_000_000
 
-    /// Mirrors whose tags differ: only a checksum can hold their bytes together.
+    /// Returns mirrors with different ETags, so that only a checksum shows that they have the same
+    /// file.
     private static func trial(
         _ count: Int, sameTag: Bool = false, pace: Double = 1_000_000
     ) throws -> MirrorTrial {
@@ -17,7 +18,7 @@ struct MirrorLieEndToEndTests {
         }
     }
 
-    /// Another file of the same size: found out by a sample, before any of its bytes is used.
+    /// A sample shows that a mirror has another file of the same size before segget uses its bytes.
     @Test(arguments: [true, false])
     func otherContent(sameTag: Bool) async throws {
         let trial = try Self.trial(3, sameTag: sameTag, pace: 750_000)
@@ -30,7 +31,8 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// The one given first lies: the checksum finds out in the end, and the others bring the file.
+    /// The first URL has another file: the checksum shows that at the end, and the other mirrors
+    /// deliver the file.
     @Test(arguments: [2, 3])
     func theFirstLies(count: Int) async throws {
         let trial = try Self.trial(count, pace: 2_000_000)
@@ -42,7 +44,7 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["mirrors_differ"])
     }
 
-    /// The one given first has a file of another size, and is the only one that is wrong.
+    /// Only the first URL has a file of another size.
     @Test func theFirstHasAnotherSize() async throws {
         let trial = try Self.trial(3)
         for number in 0..<3 { trial.change(number) { $0.pace = nil } }
@@ -52,7 +54,7 @@ struct MirrorLieEndToEndTests {
         #expect(try trial.dropped(outcome)[0] == ["checksum_mismatch"])
     }
 
-    /// Without a checksum the first one is believed about the size, also when it dies.
+    /// Without a checksum the size at the first URL counts, even after that server fails.
     @Test func anotherSizeIsNoStandby() async throws {
         let trial = try Self.trial(2, sameTag: true)
         trial.change(1) { $0.content = Content(size: Self.size - 1, seed: 7) }
@@ -65,7 +67,7 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.events("error").first?.bytesKept ?? 0 > 1_000_000)
     }
 
-    /// A byte damaged in the middle of what one of them sends.
+    /// One mirror sends damaged bytes in the middle of the file.
     @Test(arguments: [0, 1])
     func garbageInTheMiddle(liar: Int) async throws {
         let trial = try Self.trial(2, pace: 2_000_000)
@@ -80,11 +82,12 @@ struct MirrorLieEndToEndTests {
         let dropped = try trial.dropped(outcome)
         #expect(!dropped.isEmpty)
         #expect(outcome.errorOutput.contains("has the wrong checksum"))
-        // What the first of them to be tried alone had brought was kept.
+        // The bytes of the first mirror that segget tried alone were kept.
         #expect(trial.served.reduce(0, +) < 3 * Self.size, "\(trial.served)")
     }
 
-    /// Every one of them lies: nothing is published, and a later run does not build on it.
+    /// All mirrors have wrong files: segget publishes nothing, and a later run does not use the
+    /// part.
     @Test func allLie() async throws {
         let trial = try Self.trial(3)
         for number in 0..<3 {
@@ -103,7 +106,7 @@ struct MirrorLieEndToEndTests {
         #expect(try second.notices("started_over").first?.reason == "rejected")
     }
 
-    /// What a checksum held together is not taken on trust by a later run without it.
+    /// A later run without the checksum does not trust a part that was downloaded with one.
     @Test(arguments: [[], ["--resume-unverified"]])
     func aLaterRunWithoutTheChecksum(options: [String]) async throws {
         let trial = try Self.trial(2)
@@ -123,7 +126,7 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
     }
 
-    /// The wrong bytes of an earlier run are of unknown origin: they are fetched again.
+    /// The source of the wrong bytes in the part is unknown, so they are downloaded again.
     @Test func aLaterRunWithTheChecksum() async throws {
         let trial = try Self.trial(2)
         trial.change(1) {
@@ -143,7 +146,7 @@ struct MirrorLieEndToEndTests {
 
     // MARK: One at a time
 
-    /// Nothing proves that the second has the same file: it only stands by.
+    /// Nothing shows that the second mirror has the same file, so it is on standby.
     @Test func aStandbyIsNotUsed() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
@@ -153,7 +156,7 @@ struct MirrorLieEndToEndTests {
         #expect(trial.served[1] == 0)
     }
 
-    /// Equal dates prove nothing.
+    /// Equal dates do not show that the files are the same.
     @Test func equalDatesAreNoProof() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
         for number in 0..<2 {
@@ -168,7 +171,7 @@ struct MirrorLieEndToEndTests {
         #expect(trial.served[1] == 0)
     }
 
-    /// The standby mirror takes over when the first dies, and nothing of the two is mixed.
+    /// The standby mirror takes over after the first one fails, and their bytes are not mixed.
     @Test func theStandbyStartsOver() async throws {
         let trial = try Self.trial(2)
         let other = Content(size: Self.size, seed: 8)
@@ -187,8 +190,8 @@ struct MirrorLieEndToEndTests {
         #expect(trial.served[1] >= Self.size)
     }
 
-    /// A standby mirror does not make an earlier run's part be thrown away as long as the first
-    /// comes back.
+    /// segget keeps an earlier run's part, despite the standby mirror, as long as the first mirror
+    /// recovers.
     @Test func thePartWaitsForTheFirst() async throws {
         let trial = try Self.trial(2)
         let child = try trial.start(["-x", "4"])
@@ -207,7 +210,7 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 1_000_000)
     }
 
-    /// Servers without ranges: one at a time, each from the beginning.
+    /// Servers without ranges are used one at a time, each from the beginning.
     @Test func oneStreamEach() async throws {
         let trial = try Self.trial(2, sameTag: true)
         for number in 0..<2 {
@@ -230,8 +233,8 @@ struct MirrorLieEndToEndTests {
         #expect((Self.size...Self.size + (1 << 20)).contains(trial.served[1]))
     }
 
-    /// A file that changes on one of them while it is fetched: the others go on with the version that
-    /// was begun.
+    /// The file changes on one mirror during the download: the other one continues with the first
+    /// version.
     @Test(arguments: [0, 1])
     func oneChangesMidway(number: Int) async throws {
         let trial = try Self.trial(2, sameTag: true, pace: 400_000)
@@ -247,8 +250,9 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// Only an equal digest, in replies to `HEAD`, let another one help, and some of its bytes are not
-    /// those of the first: that digest counts in a later run too, in which no server states it.
+    /// An equal digest in replies to `HEAD` lets segget use a mirror some of whose bytes are wrong.
+    ///
+    /// The digest counts in a later run too, although no server states it then.
     @Test func theDigestThatJoinedThemStays() async throws {
         let trial = try Self.trial(2, pace: 100_000)
         let digest = Data(trial.content.sha256).base64EncodedString()
@@ -260,7 +264,7 @@ struct MirrorLieEndToEndTests {
                     } else if number == 1, case .content(_, let range) = reply.body,
                         range.count > 64 << 10
                     {
-                        // Not in what is compared.
+                        // Not in the compared samples.
                         reply.pace = 1_000_000
                         reply.corruptAt = Array(stride(from: 0, to: Self.size, by: 10_000))
                     }

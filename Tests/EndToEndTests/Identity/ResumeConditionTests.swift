@@ -5,8 +5,7 @@ import Testing
 
 @testable import Assembler
 
-/// What must hold for a later run to continue, what is said when it does not, and that the file is
-/// right in any case.
+/// Tests when a later run resumes, and what it reports if it does not; the file is always right.
 struct ResumeConditionTests {
     private static let size: Int64 = 3_000_000
 
@@ -16,7 +15,7 @@ struct ResumeConditionTests {
         /// Arguments of the second run.
         var arguments: [String] = []
         var path = "/file"
-        /// What the second run must say; `nil` when it resumes.
+        /// The message of the second run; `nil` if it resumes.
         let message: String?
         var apply: @Sendable (Stage) throws -> Void = { _ in }
         /// Sets the origin up before the first run.
@@ -142,7 +141,7 @@ struct ResumeConditionTests {
             #expect(started["bytes_resumed"] as? Int64 == kept)
             #expect(finished["bytes_resumed"] as? Int64 == kept)
             #expect(finished["bytes_received"] as? Int64 == Self.size - kept)
-            // Where the date is another, 256 KiB at the most are compared.
+            // If the date differs, at most 256 KiB are compared.
             #expect(stage.bytesAsked(after: requests) <= Self.size - kept + (256 << 10))
         }
     }
@@ -197,7 +196,7 @@ struct ResumeConditionTests {
             "\(again.errorOutput)")
         #expect(stage.bytesServed(after: requests) >= Self.size)
         #expect(again.end == .exit(65))
-        // It was the checksum that was wrong.
+        // The expected checksum was wrong, not the file.
         let last = stage.origin.requests.count
         let outcome = try stage.run(["--checksum", right])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -207,8 +206,9 @@ struct ResumeConditionTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Another URL's file, with the same tag, is continued for the sake of its checksum; a run without
-    /// one believes nothing of what both have left.
+    /// A checksum lets segget resume the part of another URL with the same ETag.
+    ///
+    /// A run without the checksum does not trust that part.
     @Test(.timeLimit(.minutes(5)), arguments: ["sha256", "crc32"])
     func whatAChecksumContinuedNeedsIt(algorithm: String) throws {
         let stage = try Stage(size: Self.size)
@@ -230,7 +230,7 @@ struct ResumeConditionTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The server answers HEAD with another version; its GET still serves the one we have.
+    /// The server's `HEAD` states another version, but its `GET` still serves that of the part.
     @Test(.timeLimit(.minutes(5))) func throwsNothingAwayBecauseOfHEADAlone() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
@@ -243,7 +243,7 @@ struct ResumeConditionTests {
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
-        // `GET` is asked for one byte, to see which of the two is right.
+        // segget requests one byte with `GET`, to find which of the two is right.
         #expect(stage.bytesAsked(after: requests) <= Self.size - kept + 1)
         #expect(outcome.errorOutput.contains("; resumed 781 KiB; "))
     }

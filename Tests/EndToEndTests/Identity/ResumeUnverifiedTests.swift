@@ -3,13 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--resume-unverified`: a part is continued where only a sample proves that the file is the same.
+/// Tests that `--resume-unverified` resumes a part if only a sample shows that the file is the
+/// same.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ResumeUnverifiedTests {
     private static let size: Int64 = 3_000_000
     private static let option = ["--resume-unverified"]
 
-    /// A file without a strong validator, and a part of it: the first 200 000 bytes of each quarter.
+    /// Stages a file without a strong validator, and a part with the first 200 000 bytes of each
+    /// quarter.
     private func staged(
         etag: String? = nil, lastModified: String? = nil
     ) throws -> (stage: Stage, kept: Int64) {
@@ -22,7 +24,7 @@ struct ResumeUnverifiedTests {
         try outcome.notices("started_over").map(\.reason)
     }
 
-    /// What is not proof, and no contradiction either.
+    /// Metadata that neither shows nor refutes that the file is the same.
     enum Weakness: CaseIterable {
         case none, weakTag, dateToCome, tagThatCame
     }
@@ -31,7 +33,7 @@ struct ResumeUnverifiedTests {
     func continuesWhereTheSampleIsTheSame(weakness: Weakness) throws {
         let (stage, kept) = try staged(
             etag: weakness == .weakTag ? "W/\"v1\"" : nil,
-            // Not older than the reply: the file may yet change without another date.
+            // The date is later than the reply, so the file may change without another date.
             lastModified: weakness == .dateToCome ? httpDate(unixTime: 4_000_000_000) : nil)
         if weakness == .tagThatCame { stage.change { $0.etag = "\"v1\"" } }
         let dry = try stage.run(Self.option + ["--dry-run", "--json"])
@@ -61,7 +63,7 @@ struct ResumeUnverifiedTests {
         #expect(try outcome.events("finished").last?.bytesResumed == 0)
     }
 
-    /// The first bytes and the last that are recorded are always among what is compared.
+    /// Samples always contain the first and last recorded bytes.
     @Test(arguments: [true, false])
     func aChangeAtAnEndIsFound(first: Bool) throws {
         let (stage, _) = try staged()
@@ -71,11 +73,11 @@ struct ResumeUnverifiedTests {
         let outcome = try stage.run(Self.option + ["--json"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try reasons(outcome) == ["sample_differs"])
-        // It is all of the file as it is served now.
+        // The file has all bytes that the server sends now.
         #expect(try stage.content.firstDifference(at: stage.path("file")) == place)
     }
 
-    /// What contradicts is an obstacle as ever.
+    /// Metadata that shows another file, which always prevents resuming.
     enum Contradiction: String, CaseIterable {
         case otherWeakTag, tagThatWent, otherSize, otherQuery
     }
@@ -104,7 +106,8 @@ struct ResumeUnverifiedTests {
         #expect(try outcome.notices("resumed_unverified").isEmpty)
     }
 
-    /// What is damaged on the disk is fetched again: it says nothing of the server's file.
+    /// Damaged bytes on the disk are downloaded again; they do not show that the server's file
+    /// differs.
     @Test func damageIsNoDifference() throws {
         let (stage, kept) = try staged()
         try stage.damage("file.part", at: 10)
@@ -117,7 +120,7 @@ struct ResumeUnverifiedTests {
         #expect(resumed > 0 && resumed < kept)
     }
 
-    /// A checksum proves it all: no sample is taken.
+    /// A checksum verifies the whole file, so segget takes no sample.
     @Test func aChecksumNeedsNoSample() throws {
         let (stage, kept) = try staged()
         let checksum = ["--checksum", "sha-256:\(stage.content.sha256Hex)"]
@@ -128,8 +131,7 @@ struct ResumeUnverifiedTests {
         #expect(try outcome.events("finished").last?.bytesResumed == kept)
     }
 
-    /// Trouble while the sample is fetched is trouble like any other; a limit of rate and servers that
-    /// cap ranges do not matter.
+    /// Failures during the sample are retried; a rate limit does not matter.
     @Test(arguments: [[], ["--limit-rate", "8M"]])
     func troubleIsWaitedOut(options: [String]) throws {
         let (stage, kept) = try staged()
@@ -152,13 +154,13 @@ struct ResumeUnverifiedTests {
         #expect(try outcome.events("finished").last?.bytesResumed == kept)
     }
 
-    /// Killed again and again, among them while the sample is fetched.
+    /// Kills also happen during the sample.
     @Test func survivesKills() throws {
         let (stage, kept) = try staged()
-        // Less of the sample than would do.
+        // Fewer bytes than a sample needs.
         stage.bendGET { if $0.body.count > 1 { $0.stallAfter = 500 } }
         let child = try stage.start(Self.option)
-        // The sample never comes whole.
+        // The sample is never complete.
         #expect(
             eventually(timeout: 120) {
                 let range = stage.origin.requests.last?.range

@@ -3,16 +3,17 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A date or a tag that a host has sent for two files of different size distinguishes no versions there.
+/// Tests that a date or an ETag that a host sent for two files of different size does not
+/// distinguish versions there.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SharedDateTests {
     private static let size: Int64 = 3_000_000
     private static let date = httpDate(unixTime: 1_700_000_000)
 
-    /// What two files have in common.
+    /// The validator that two files have in common.
     enum Shared: CaseIterable { case date, tag }
 
-    /// An origin with `/file` and a longer `/other`, and a memory of servers.
+    /// An origin with `/file` and a longer `/other`, and a folder for the server memory.
     private struct Site {
         let stage: Stage
         let state: Sandbox
@@ -60,14 +61,14 @@ struct SharedDateTests {
             return outcome
         }
 
-        /// Leaves parts, of one file or of several, as somebody who is killed does.
+        /// Kills a run, which leaves parts of one or several files.
         func leaveParts(_ shared: Shared?, _ paths: [String]) throws {
             change(shared, seed: 1, stallAfter: 200_000)
             let child = try start(["-x", "4"], paths)
             for path in paths {
                 #expect(stage.waits(for: 200_000, of: child, name: String(path.dropFirst())))
             }
-            // Dates and tags are written down soon.
+            // segget stores dates and ETags after a moment.
             let memory = state.path("segget/servers.json")
             #expect(
                 eventually(timeout: 60) {
@@ -92,7 +93,7 @@ struct SharedDateTests {
         #expect(try site.stage.isRight())
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
         #expect(try outcome.events("started").last?.identity == "none")
-        // Nothing that was sent, nor where from, can be read there.
+        // The stored text contains neither the validators nor the host nor the path.
         let text = try String(
             contentsOfFile: site.state.path("segget/servers.json"), encoding: .utf8)
         for secret in ["v1", "2023", "127.0.0.1", "file"] { #expect(!text.contains(secret)) }
@@ -108,7 +109,7 @@ struct SharedDateTests {
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
     }
 
-    /// The neighbours: tags that differ still distinguish versions, and so do dates of files of one size.
+    /// Different ETags still distinguish versions, and so do dates of files of one size.
     @Test(arguments: [true, false])
     func whatIsNoEvidenceIsNone(haveTags: Bool) throws {
         let shared: Shared? = haveTags ? nil : .date

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--output -` writes the whole file in order or fails, and leaves no files.
+/// Tests that `--output -` writes the whole file in order or fails, and leaves no files.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct StandardOutputEndToEndTests {
     /// Runs `segget --output -` to its end.
@@ -73,7 +73,7 @@ struct StandardOutputEndToEndTests {
         #expect(outcome.standardError.isEmpty, "\(outcome.errorOutput)")
     }
 
-    /// Cuts, resets, silence and refusals, on every third request.
+    /// Every third `GET` is cut, reset, stalled or refused.
     @Test(arguments: ["256K", "2M", "64M"]) func faults(window: String) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 8_000_000) { request, reply in
@@ -231,8 +231,8 @@ struct StandardOutputEndToEndTests {
         try expectBroken(outcome, trial, code: 76)
     }
 
-    /// A server that stops serving ranges: the same version goes on in one stream, also where more
-    /// than the front had come.
+    /// If the server stops serving ranges, the same version continues in one stream, even if bytes
+    /// after the front have arrived.
     @Test(arguments: [false, true]) func rangesThatEndMidway(frontIsSlow: Bool) async throws {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000) { request, content in
@@ -250,7 +250,7 @@ struct StandardOutputEndToEndTests {
         #expect(outcome.errorOutput.contains("downloading in one stream"), "\(outcome.errorOutput)")
     }
 
-    /// The reply that `GET` has probed with is longer than the window.
+    /// The reply to the probing `GET` is longer than the window.
     @Test(arguments: ["256K", "64M"]) func withoutHead(window: String) async throws {
         let trial = try WireTrial(size: 9_000_000) { request, reply in
             if request.method == "HEAD" { reply = .text(405) }

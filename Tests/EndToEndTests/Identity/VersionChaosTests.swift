@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file that changes at random moments while segget is killed and run again: what is published is
-/// one version, whole, or nothing is.
+/// Tests that segget publishes one whole version or none of a file that changes while segget is
+/// repeatedly killed and restarted.
 @Suite(.serialized, .timeLimit(.minutes(15)))
 struct VersionChaosTests {
     private static let rounds = 20
@@ -19,23 +19,24 @@ struct VersionChaosTests {
     /// Server behaviour that does not change the file.
     private enum Manner: CaseIterable {
         case plain
-        /// Ranges are answered with 200.
+        /// Replies to range requests have status 200.
         case partsBy200
-        /// The file is a stored archive that is marked so; now and then it is not.
+        /// The file is a stored archive with a content coding, which some replies omit.
         case coded, codedAtTimes
-        /// The date differs from server to server, and the tag does not.
+        /// The servers state different dates, but the same ETag.
         case dates
         /// Each reply sets a cookie.
         case cookies
     }
 
-    /// A file in several versions, and how the origin goes from one to the next.
+    /// A file in several versions, and the rule by which the origin changes them.
     private struct Plan: Sendable {
         var versions: [Content]
         var validator: Validator
         var change: Change
         var after: Int
-        /// The version between runs, where the server does not distinguish them.
+        /// The version that changes only between runs, because no validator distinguishes the
+        /// versions.
         var fixed: Int?
         /// The other behaviour of the server.
         var manner: Manner
@@ -119,7 +120,7 @@ struct VersionChaosTests {
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 outcome = try killed(after: &random, origin, sandbox)
                 if outcome?.exitCode == 0 || isPublished(sandbox) { break }
-                // Where nothing distinguishes versions, they change between runs only.
+                // Without validators, the version changes only between runs.
                 plan.withLock {
                     if $0.fixed != nil { $0.fixed = Int.random(in: 0...2, using: &random) }
                 }
@@ -168,7 +169,7 @@ struct VersionChaosTests {
         return try child.wait()
     }
 
-    /// Whether the file is finished; so it may be when the process was killed right before its exit.
+    /// Whether the file is finished, also if the process was killed right before its exit.
     private func isPublished(_ sandbox: Sandbox) -> Bool { (try? sandbox.names()) == ["file"] }
 
     private func expectOneVersion(
