@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--adopt`: the same command resumes after segget was killed at any moment.
+/// Tests that the same command with `--adopt` resumes after segget was killed at any moment.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedKillTests {
     private static let size: Int64 = 40_000_000

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--adopt` with the other program's file at different paths.
+/// Tests `--adopt` with the other program's file at different paths.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedPlaceTests {
     private static let size: Int64 = 8_000_000

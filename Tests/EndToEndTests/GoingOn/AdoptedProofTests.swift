@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--adopt` accepts only verified files, and leaves refused ones unchanged.
+/// Tests that `--adopt` accepts only verified files, and leaves refused ones unchanged.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedProofTests {
     private static let size: Int64 = 20_000_000

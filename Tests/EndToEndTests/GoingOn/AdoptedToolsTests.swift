@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--adopt` with parts that other programs actually wrote.
+/// Tests `--adopt` with partial files that other programs actually wrote.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AdoptedToolsTests {
     private static let size: Int64 = 12_000_000

@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--continue-from`: a part goes on under a new URL.
+/// Tests that `--continue-from` resumes a part under a new URL.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ContinueFromTests {
     private static let size: Int64 = 3_000_000
     private static let date = httpDate(unixTime: 1_600_000_000)
 
-    /// A part of a file that was begun under another URL: the first 200 000 bytes of each quarter.
+    /// Stages a part that was begun under another URL: the first 200 000 bytes of each quarter.
     private func staged(
         etag: String? = nil, lastModified: String? = nil
     ) throws -> (stage: Stage, kept: Int64) {
@@ -23,7 +23,7 @@ struct ContinueFromTests {
             ["--json", "--continue-from", "file.part"] + options, path: "/new/link?key=2")
     }
 
-    /// What shows that the new URL has the same file.
+    /// The evidence that the new URL has the same file.
     enum Proof: CaseIterable {
         case tag, date, checksum, advertised, sample, sampleOfOtherTags
     }
@@ -42,7 +42,7 @@ struct ContinueFromTests {
             stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
         case .sample: options = ["--resume-unverified"]
         case .sampleOfOtherTags:
-            // Of another server: that its tags differ says nothing.
+            // Another server's ETag differs for the same file too.
             stage.change { $0.etag = "\"other\"" }
             options = ["--resume-unverified"]
         }
@@ -59,7 +59,7 @@ struct ContinueFromTests {
         #expect(try outcome.notices("part_agreed").count == (proof == .tag ? 0 : 1))
     }
 
-    /// What shows that it does not, or leaves it open.
+    /// The reason why the new URL may not have the same file.
     enum Obstacle: String, CaseIterable {
         case nothing = "no_validator"
         case otherTag = "etag_changed"
@@ -69,7 +69,7 @@ struct ContinueFromTests {
         case sample = "sample_differs"
     }
 
-    /// The part stays as it is, to the byte, and so does its manifest.
+    /// The part and its manifest remain unchanged.
     @Test(arguments: Obstacle.allCases)
     func thePartStays(obstacle: Obstacle) throws {
         let (stage, kept) = try staged(
@@ -101,7 +101,7 @@ struct ContinueFromTests {
         #expect(outcome.errorOutput.contains("it is left unchanged"), "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.contains("key=2"))
         #expect(try contents(stage) == before)
-        // The old link still leads to it.
+        // The old URL still resumes the part.
         stage.change {
             ($0.content, $0.servesRanges) = (Content(size: Self.size, seed: 1), true)
             $0.etag = obstacle == .otherTag || obstacle == .noRanges ? "\"v1\"" : nil
@@ -118,11 +118,12 @@ struct ContinueFromTests {
         return try stage.names().map { try Data(contentsOf: URL(fileURLWithPath: stage.path($0))) }
     }
 
-    /// A digest decides in the end: what a sample does not show is not published.
+    /// A digest decides at the end: a difference that a sample does not show is not published.
     @Test func aPartOfAnotherVersionNeverGetsIn() throws {
         let (stage, _) = try staged(etag: "\"v1\"")
         let wanted = Content(size: Self.size, seed: 1)
-        // Within the first quarter, where a sample takes its first 64 KiB and hardly ever this byte.
+        // In the first quarter, of which a sample contains the first 64 KiB and hardly ever this
+        // byte.
         stage.change { $0.etag = "\"v2\"" }
         stage.bendGET { $0.corruptAt = [2_000_000] }
         let outcome = try run(stage, "--checksum", "sha-256:\(wanted.sha256Hex)")
@@ -130,7 +131,7 @@ struct ContinueFromTests {
         #expect(!(try stage.names().contains("file")))
     }
 
-    /// From then on the part belongs to the new URL: a run that is stopped is resumed under that.
+    /// The part now belongs to the new URL, under which a stopped run resumes.
     @Test func thePartMovesToTheNewURL() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
         stage.bendGET { $0.stallAfter = 100_000 }
@@ -149,13 +150,13 @@ struct ContinueFromTests {
         #expect(try outcome.events("finished").last?.bytesResumed == more)
     }
 
-    /// What a sample has shown once is no proof for ever: a later run compares another one.
+    /// A later run does not trust an earlier sample, and compares another one.
     @Test func aSampleIsComparedAgain() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
         stage.change { offer in
             offer.etag = "\"v2\""
             offer.bend = { request, reply in
-                // Neither a look at the first byte nor a sample is as long.
+                // Checks of the first byte and samples are shorter.
                 let length = request.range?.bytes(of: Self.size).count ?? 0
                 if request.method == "GET", length > 100_000 { reply.stallAfter = 100_000 }
             }
@@ -178,7 +179,8 @@ struct ContinueFromTests {
         #expect(try outcome.events("finished").last?.sampled == true)
     }
 
-    /// Link after link, killed at random places: nothing that is recorded is fetched again.
+    /// Kills at random offsets under one URL after another; recorded bytes are not downloaded
+    /// again.
     @Test func fromLinkToLink() throws {
         let size: Int64 = 16_000_000
         let stage = try Stage(size: size)
@@ -205,7 +207,7 @@ struct ContinueFromTests {
         #expect(stage.bytesServed(after: 0) <= size * 102 / 100 + Stage.stolen)
     }
 
-    /// Wrong usage asks nobody and touches nothing.
+    /// Wrong usage sends no request and changes no file.
     @Test(
         arguments: [
             (["--continue-from", "none.part"], "no_part", "there is no part"),
@@ -228,7 +230,7 @@ struct ContinueFromTests {
         #expect(try stage.names() == ["bare.part"])
     }
 
-    /// What is set elsewhere about the place gives way.
+    /// The part's path overrides the configured folder.
     @Test func thePartSaysWhereItGoes() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
         let settings = try Sandbox()

@@ -4,22 +4,24 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--refresh-url`: a command gives a new link in place of one that has expired.
+/// Tests `--refresh-url`, whose command prints a new URL that replaces an expired one.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RefreshURLTests {
     static let size: Int64 = 6_000_000
 
-    /// An origin whose links are good for some requests, and a command that gets a new one there.
+    /// An origin whose URLs are valid for some requests, and a command that gets a new URL there.
     final class Signer: Sendable {
         let trial: WireTrial
         private let tally: Tally
 
-        /// Links are good for `uses` requests, by their number from 0, and then answered `refusal`.
+        /// Creates an origin whose URLs, numbered from 0, are valid for `uses` requests each.
+        ///
+        /// After that it replies with status `refusal`.
         init(
             size: Int64 = RefreshURLTests.size, refusal: Int = 401,
             uses: @escaping @Sendable (Int) -> Int,
             answer: @escaping @Sendable (Int, OriginRequest, Content) -> OriginReply = {
-                // In pieces: no few requests bring all of it.
+                // Short responses, so that a few requests do not download the whole file.
                 .file($2, for: $1, etag: "\"a\"", longest: 500_000)
             }
         ) throws {
@@ -37,11 +39,11 @@ struct RefreshURLTests {
             }
         }
 
-        /// How many new links were asked for.
+        /// The number of requested new URLs.
         var signed: Int { tally.count("signed") }
-        /// The command that gets a new link.
+        /// The command that prints a new URL.
         var command: String { "curl -s \(trial.origin.url("/sign"))" }
-        /// Body bytes of replies other than new links.
+        /// The number of body bytes in responses other than new URLs.
         var served: Int64 {
             trial.gets.filter { $0.path != "/sign" }.reduce(0) { $0 + $1.bytesServed }
         }
@@ -55,7 +57,7 @@ struct RefreshURLTests {
         }
     }
 
-    // MARK: It helps
+    // MARK: Refreshed URLs
 
     @Test(arguments: [401, 403, 404, 410])
     func goesOnMidway(status: Int) async throws {
@@ -70,7 +72,7 @@ struct RefreshURLTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
     }
 
-    /// Nothing that is recorded is fetched again when the link is refused before anything has come.
+    /// Recorded bytes are not downloaded again if the URL is refused before any byte arrives.
     @Test(arguments: [true, false])
     func goesOnAtTheStart(resumes: Bool) async throws {
         let signer = try Signer(uses: { $0 == 0 ? (resumes ? 4 : 0) : .max })
@@ -87,8 +89,8 @@ struct RefreshURLTests {
         #expect(signer.served <= Self.size + (1 << 20))
     }
 
-    /// A part that was begun under a new link is not thrown away because the URL that was given answers
-    /// again, with validators of its own.
+    /// A part that was begun under a new URL remains when the given URL works again with other
+    /// validators.
     @Test func theFirstLinkComesBack() async throws {
         let isBack = Guarded(false)
         let content = Content(size: Self.size, seed: 1)
@@ -98,7 +100,7 @@ struct RefreshURLTests {
                     ? .file(content, for: request, etag: "\"a\"") : .text(403)
             }
             return .file(content, for: request, etag: "\"b\"").with {
-                // A look at the first byte is answered.
+                // A check of the first byte is answered.
                 if request.method == "GET", request.range?.last != 0 { $0.stallAfter = 500_000 }
             }
         }
@@ -125,7 +127,7 @@ struct RefreshURLTests {
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 >= 1_000_000)
     }
 
-    /// With several URLs the one that was refused gets a new link, whatever became of the others.
+    /// Of several URLs the refused one is refreshed, whatever happened to the others.
     @Test func theMirrorThatWasRefused() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 6 : .max })
         let trial = signer.trial
@@ -140,7 +142,7 @@ struct RefreshURLTests {
         #expect(try outcome.notices("link_refreshed").count == 1)
     }
 
-    /// The part keeps its name, whatever the new link is called.
+    /// The part keeps its name, whatever name the new URL has.
     @Test func theNameStays() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 4 : .max })
         let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin?sig=secret"))
@@ -153,7 +155,7 @@ struct RefreshURLTests {
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 0)
     }
 
-    /// What the new link's server says decides, and where it says nothing, a digest or a sample.
+    /// The evidence that the new URL has the same file: validators, a digest or a sample.
     enum Proof: CaseIterable {
         case tag, date, digest, sample, nothing, otherTag, otherBytes
 
@@ -193,7 +195,7 @@ struct RefreshURLTests {
         #expect(try outcome.notices("started_over").isEmpty)
     }
 
-    /// Links expire again and again, and segget is killed when it has to wait for the next one.
+    /// URLs expire repeatedly, and segget is killed while it waits for the next refresh.
     @Test func renewedAgainAndAgain() async throws {
         let size: Int64 = 24_000_000
         var random = SplitMix64(seed: 7)
@@ -220,11 +222,12 @@ struct RefreshURLTests {
         }
         #expect(runs > 2)
         trial.origin.hearOut()
-        // What is on its way when a link expires comes yet; only a kill could lose it, and there was none then.
+        // Responses in flight are received after a URL expires. Only a kill could lose them, and
+        // there are none in flight then.
         #expect(signer.served <= size * 102 / 100 + Int64(runs) * (1 << 20))
     }
 
-    /// Whether segget waits for the time of the next link, and has recorded all that has come.
+    /// Whether segget waits for the next refresh, and has recorded all received bytes.
     private static func waits(_ output: String) -> Bool {
         guard let notice = output.range(of: "\"notice\":\"link_refresh_delayed\"") else {
             return false
@@ -234,7 +237,7 @@ struct RefreshURLTests {
         }
     }
 
-    /// The mirrors of a file have expired with it.
+    /// The mirrors of a file have expired too.
     @Test(arguments: [0, 6])
     func mirrorsThatHaveExpiredAreReplaced(uses: Int) async throws {
         let signer = try Signer(uses: { $0 == 0 ? uses : .max })
@@ -260,7 +263,7 @@ struct RefreshURLTests {
         }
     }
 
-    // MARK: It does not help
+    // MARK: Failed commands
 
     @Test(
         arguments: [
@@ -282,7 +285,7 @@ struct RefreshURLTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
     }
 
-    /// One that hangs has 30 seconds; what it has started ends with it.
+    /// A hanging command has 30 seconds; its child processes end with it.
     @Test func aCommandThatHangs() async throws {
         let signer = try Signer(uses: { _ in 4 })
         let mark = "\(40_000 + Int(getpid()))"
@@ -293,7 +296,7 @@ struct RefreshURLTests {
         #expect(eventually(timeout: 20) { !Self.runs("sleep", mark) })
     }
 
-    /// Whoever stops segget meanwhile does not wait for the command.
+    /// A signal to segget ends the command too.
     @Test func aSignalEndsTheCommand() async throws {
         let signer = try Signer(uses: { _ in 4 })
         let mark = "\(50_000 + Int(getpid()))"
@@ -306,7 +309,7 @@ struct RefreshURLTests {
         #expect(eventually(timeout: 20) { !Self.runs("sleep", mark) })
     }
 
-    /// Whether a command with an argument runs.
+    /// Returns whether a command with an argument is running.
     private static func runs(_ command: String, _ argument: String) -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.contains { name in
@@ -318,9 +321,9 @@ struct RefreshURLTests {
         }
     }
 
-    // MARK: What travels, and who may name a command
+    // MARK: Credentials and permissions
 
-    /// What was meant for the origin of the old link does not go to another host.
+    /// Credentials for the old URL's origin are not sent to another host.
     @Test func secretsStay() async throws {
         let content = Content(size: Self.size, seed: 1)
         let other = try FaultOrigin(address: "127.0.0.2") {
@@ -344,7 +347,8 @@ struct RefreshURLTests {
         }
     }
 
-    /// A list names no command; the command line and the settings do, for the files of a list too.
+    /// A list cannot give a command; the command line and the configuration can, also for a list's
+    /// files.
     @Test func listsNameNoCommand() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 0 : .max })
         let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin"))
