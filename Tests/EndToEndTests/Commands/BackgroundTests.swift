@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A job in the background of a terminal.
+/// Tests a background job of a terminal.
 struct BackgroundTests {
     @Test(.timeLimit(.minutes(5))) func drawsNoProgress() throws {
         let isSeen = Guarded(false)
@@ -13,7 +13,7 @@ struct BackgroundTests {
         let segget = try Segget.binary()
         let script = "set -m; \(segget) -x 4 \(stage.origin.url("/file")) & wait"
         let screen = try Screen(["/bin/bash", "-c", script], in: stage.folder, width: 80)
-        // At this pace that takes seconds, in which a job in the foreground draws many times.
+        // At this pace that takes several seconds, in which a foreground job draws many times.
         #expect(eventually(timeout: 120) { stage.origin.bytesServed > 500_000 })
         isSeen.withLock { $0 = true }
         #expect(try eventually(timeout: 120) { try screen.text().contains("code 0") })

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several files on a terminal: a line each, and one for all.
+/// Tests the progress of several files on a terminal: one line each, and a total.
 @Suite(.timeLimit(.minutes(5)))
 struct BatchTerminalTests {
     private func start(
@@ -14,10 +14,10 @@ struct BatchTerminalTests {
             width: width, height: height, environment: environment)
     }
 
-    /// Whether the screen ends in so many files and the total below them, none of them too wide.
+    /// Whether the screen ends with `files` lines and the total, none of them too wide.
     ///
-    /// Above them is no line of progress, unless what was shown before did not fit on the screen
-    /// any more when it was made smaller: what a terminal puts into its history stays there.
+    /// No progress line is above them. Lines that did not fit after the screen was made smaller are
+    /// an exception, because they stay in the terminal's history.
     private func shows(
         _ files: Int, on screen: Screen, width: Int, isAlone: Bool = true
     ) throws -> Bool {
@@ -32,7 +32,7 @@ struct BatchTerminalTests {
             && (!isAlone || above.allSatisfy { !$0.contains("%") && !$0.contains("0/12") })
     }
 
-    /// Files that flow for as long as a test looks.
+    /// Stages files whose downloads last as long as the test needs.
     private func flowing() throws -> BatchStage {
         let stage = try BatchStage(size: 5_000_000, memory: 128 << 20)
         stage.bendGET { _, reply in reply.pace = 20_000 }
@@ -69,12 +69,12 @@ struct BatchTerminalTests {
 
     @Test func survivesResizing() throws {
         let stage = try flowing()
-        // The screen is full when it begins, as it mostly is.
+        // The screen is full at the start, as it usually is.
         let screen = try start(
             stage, stage.urls(12), environment: "seq -f line-%g 30; LC_ALL=C.UTF-8")
         #expect(try eventually(timeout: 120) { try shows(8, on: screen, width: 80) })
         var isAlone = true
-        // In the last of these the lines that stand there take more rows than there are.
+        // At the last sizes, the existing lines take more rows than the screen has.
         for (width, height, files) in [
             (40, 24, 8), (100, 24, 8), (60, 24, 8), (80, 12, 8), (80, 24, 8), (20, 5, 3),
             (60, 10, 8), (20, 12, 8), (80, 3, 1), (80, 24, 8),
@@ -90,7 +90,7 @@ struct BatchTerminalTests {
         #expect(try eventually(timeout: 120) { try screen.text().contains("code 130") })
         let text = try screen.text()
         #expect(text.contains("0 of 12 files done, 8 stopped, 4 not started; "), "\(text)")
-        // Nothing of what was shown stands below.
+        // No progress line remains below the summary.
         #expect(text.components(separatedBy: "files done").last?.contains("%") == false, "\(text)")
     }
 
@@ -103,7 +103,7 @@ struct BatchTerminalTests {
             "\(screen.shown)")
     }
 
-    /// A message that comes while lines are shown stands above them, once.
+    /// A message during the download appears once, above the progress lines.
     @Test func messagesGoAboveTheLines() throws {
         let stage = try flowing()
         let isDue = Guarded(false)
@@ -114,7 +114,7 @@ struct BatchTerminalTests {
             }
             if request.method == "GET" { reply.pace = 20_000 }
         }
-        // By name: a file whose server does not answer yet would hold up the names of the others.
+        // With given names, because a file without a response would delay the names of the others.
         let list = try Sandbox()
         let text = stage.urls(4).enumerated().map { "\($1)\n out=f\($0)\n" }.joined()
         try list.write("list", text)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget bench` against servers of several kinds.
+/// Tests `segget bench` with servers of several kinds.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BenchEndToEndTests {
     private static let url = "/file?token=hush"
@@ -130,7 +130,7 @@ struct BenchEndToEndTests {
         func code(_ arguments: [String]) throws -> Int32? {
             try Segget.run(["bench", "--retries", "0"] + arguments, in: folder.path).exitCode
         }
-        // Nobody listens on the port of "discard" in a test's machine.
+        // No service listens on the port "discard" of a test machine.
         #expect(try code(["http://127.0.0.1:9/f"]) == 69)
         #expect(try code(["ftp://127.0.0.1/f"]) == 64)
         #expect(try code(["http://127.0.0.1/", "--against", "netcat"]) == 64)
@@ -173,7 +173,7 @@ struct BenchEndToEndTests {
         #expect(error["kind"] as? String == "cancelled")
     }
 
-    /// Numbers of this machine's processes.
+    /// The process IDs of this machine.
     private var processes: [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }
@@ -187,7 +187,7 @@ struct BenchEndToEndTests {
         processes.map(commandLine).filter { $0.contains(text) }
     }
 
-    /// A process that another one has started.
+    /// Returns a child process of another process.
     private func child(of parent: Int32) -> Int32? {
         processes.first { pid in
             let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)

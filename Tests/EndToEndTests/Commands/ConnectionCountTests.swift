@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Without `--connections`, as many connections are used as bring something.
+/// Tests that segget opens as many connections as increase the speed, without `--connections`.
 @Suite(.timeLimit(.minutes(5)))
 struct ConnectionCountTests {
-    /// What limits each connection, and not all of them together, is met with more of them.
+    /// If each connection is limited separately, segget opens more.
     @Test func manyWhereEachIsSlow() async throws {
         let trial = try WireTrial(size: 24_000_000, sendBuffer: 32 << 10) { request, reply in
             if request.method == "GET" { reply.pace = 300_000 }
@@ -16,9 +16,9 @@ struct ConnectionCountTests {
         #expect(numbers.max() ?? 0 >= 16, "\(numbers)")
     }
 
-    /// The server is asked for one file by one connection, as long as that is as fast as it goes.
+    /// If one connection reaches the full speed, segget opens few.
     @Test func fewWhereOneDoes() async throws {
-        // Another process that takes a core away for a moment makes it look as if more were faster.
+        // Another process that uses a core for a moment makes more connections seem faster.
         let isOneEnough = try await Trials.oneOfThree {
             let trial = try WireTrial(size: 200_000_000)
             let outcome = try await trial.run("--connections=auto")
@@ -36,7 +36,7 @@ struct ConnectionCountTests {
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
     }
 
-    /// A limit that an earlier run learned is kept from the first request on.
+    /// A limit that an earlier run learned applies from the first request on.
     @Test func aLimitIsRemembered() async throws {
         let stage = try ServerLimitTrial(
             size: 6_000_000, pace: 600_000, refusal: .status503
@@ -51,7 +51,7 @@ struct ConnectionCountTests {
             return stage.refusals.count - before
         }
         #expect(try run("first") >= 3)
-        // No more than the one that finds out, after five seconds, whether it still holds.
+        // Only one request tests, after five seconds, whether the limit still applies.
         #expect(try run("second") <= 1)
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--dry-run` shows what would be done, and does nothing.
+/// Tests that `--dry-run` shows the planned action and changes nothing.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DryRunEndToEndTests {
-    /// The object that `--dry-run --json` writes.
+    /// Returns the object that `--dry-run --json` prints.
     private func report(_ outcome: ChildProcess.Outcome) throws -> [String: Any] {
         try #require(try jsonEvents(outcome.output).first)
     }
@@ -46,7 +46,7 @@ struct DryRunEndToEndTests {
         #expect(changed.exitCode == 0)
         #expect(changed.output.contains("start over, download 24.0 MiB: the remote file changed"))
         #expect(try stage.snapshot() == before)
-        // One byte for each GET that confirms what a HEAD had said.
+        // One byte for each `GET` that confirms a `HEAD`.
         #expect(stage.bytesServed(after: requests) <= 16)
     }
 
@@ -58,7 +58,7 @@ struct DryRunEndToEndTests {
         #expect(try report(outcome)["kind"] as? String == "no_space")
         #expect(stage.origin.bytesServed <= 1)
         #expect(try stage.names() == [])
-        // What a part has of the disk is there for it.
+        // The space of an existing part counts as available.
         try disk.resize(to: 5 << 20)
         try stage.leavePart(each: 500_000)
         #expect(
@@ -115,7 +115,7 @@ struct DryRunEndToEndTests {
 }
 
 extension Stage {
-    /// Every file in the folder, with its bytes' CRC-like summary: what must not change.
+    /// Returns the bytes of every file in the folder.
     fileprivate func snapshot() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try names() {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What is typed or copied a little differently.
+/// Tests variants of typed or pasted text.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct GivenTextTests {
     @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"])
@@ -63,7 +63,8 @@ struct GivenTextTests {
         #expect(stage.origin.requests.isEmpty)
     }
 
-    /// This machine's clock is years behind the server's, which asks for one second.
+    /// This machine's clock is years behind that of the server, which requests a delay of one
+    /// second.
     @Test func retryAfterCountsFromTheDateOfTheReply() throws {
         let stage = try Stage(size: 300_000)
         let refused = Guarded(0)

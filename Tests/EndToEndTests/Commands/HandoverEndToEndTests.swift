@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `segget` becomes `segget-manager` where that is installed with it, and only there.
+/// Tests that `segget` executes `segget-manager` if that is installed next to it, and only then.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HandoverEndToEndTests {
-    /// A program that says how it was started.
+    /// A program that prints its process ID, folder, environment and arguments.
     private static let script = """
         #!/bin/sh
         printf '%s\\n' "$$" "$PWD" "$MARK" "$@"
@@ -13,7 +13,7 @@ struct HandoverEndToEndTests {
 
         """
 
-    /// A folder with the program in `usr/bin`, and `other` in front of PATH.
+    /// A folder with the program in `usr/bin`, and `other` at the front of `PATH`.
     private struct Stage {
         let sandbox: Sandbox
         let program: String
@@ -26,7 +26,7 @@ struct HandoverEndToEndTests {
             }
             program = sandbox.path("usr/bin/segget")
             try FileManager.default.copyItem(atPath: Segget.binary(), toPath: program)
-            // PATH is nobody's to trust.
+            // segget does not search `PATH`, which is not trusted.
             try install("other", script: "#!/bin/sh\necho wrong\n")
         }
 
@@ -64,7 +64,7 @@ struct HandoverEndToEndTests {
                 == ["\(process.pid)", stage.sandbox.path("work"), "a mark"] + arguments + [""])
     }
 
-    /// It is found from where the program is, not from what it is called by.
+    /// The manager is found relative to the program, not to a link to it.
     @Test func aLinkToTheProgramLeadsToTheManager() throws {
         let stage = try Stage()
         try stage.install("usr/libexec/segget", script: Self.script)
@@ -111,7 +111,7 @@ struct HandoverEndToEndTests {
         #expect(outcome.errorOutput.contains("Permission denied"))
     }
 
-    /// What needs no queue starts nothing.
+    /// Commands without a queue do not start the manager.
     @Test func downloadsStartNoManager() throws {
         let stage = try Stage()
         try stage.install("usr/bin", script: Self.script)
@@ -123,7 +123,7 @@ struct HandoverEndToEndTests {
         }
     }
 
-    /// The program that is built along with this one knows all that this one does.
+    /// The manager from the same build has all commands of segget.
     @Test func theManagerAnswersForAll() throws {
         let own = try Segget.binary()
         let manager = URL(filePath: own).deletingLastPathComponent().appending(

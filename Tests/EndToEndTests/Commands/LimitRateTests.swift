@@ -3,26 +3,27 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// The session's limit of rate, as another program uses it.
+/// Tests a session's rate limit, through the public API.
 ///
-/// Times are measured by necessity, by the loop's own clock: a rate is never above the limit,
-/// however busy the machine is. It may be below it when the servers get no time to run; hence what
-/// must be reached at least has three attempts.
+/// Times are measured with the loop's clock. The rate never exceeds the limit, however busy the
+/// machine is. The rate may be lower if the servers get no CPU time, so a lower bound has three
+/// attempts.
 @Suite(.serialized, .timeLimit(.minutes(8)))
 struct LimitRateTests {
-    /// What was there at a moment.
+    /// The number of received bytes at a time.
     private struct Sample {
         var time: Double
         var bytes: Int64
     }
 
-    /// Expects the rate within three percent over any five seconds; returns whether it was reached.
+    /// Expects the rate to exceed the limit by at most 3 % in any five seconds, and returns whether
+    /// it was reached.
     private func keepsRate(
         _ rate: Double, _ samples: [Sample], _ location: SourceLocation = #_sourceLocation
     ) -> Bool {
         var isReached = true
         let last = samples.last?.time ?? 0
-        // While the last bytes come, there may be no other to use the rate.
+        // During the last bytes, there may be no other connection to use the rate.
         let steady = samples.filter { $0.bytes > 0 && $0.time <= last - 0.5 }
         var windows = 0
         for (index, first) in steady.enumerated() {
@@ -31,7 +32,7 @@ struct LimitRateTests {
             let seconds = steady[end].time - first.time
             let bytes = Double(steady[end].bytes - first.bytes)
             #expect(bytes <= 1.03 * rate * seconds, sourceLocation: location)
-            // A tick comes every 0.1 s, unless the machine is too busy.
+            // There is a tick every 0.1 s, unless the machine is too busy.
             let late = zip(steady[index..<end], steady[(index + 1)...end]).reduce(0) {
                 $0 + max(0, $1.1.time - $1.0.time - 0.11)
             }
@@ -41,7 +42,7 @@ struct LimitRateTests {
         return isReached
     }
 
-    /// Follows a download to its end.
+    /// Returns the samples of a download until its end.
     private func samples(
         of download: Download, _ watch: (DownloadProgress) -> Void = { _ in }
     ) async throws -> [Sample] {
@@ -85,7 +86,8 @@ struct LimitRateTests {
         #expect(isReached)
     }
 
-    /// A piece that libcurl delivers is longer than what a second brings; then there is no limit.
+    /// libcurl delivers more bytes at once than the rate allows per second; later the limit is
+    /// removed.
     @Test func aSlowRateIsKeptAndLifted() async throws {
         let rate = 10_240.0
         let isReached = try await Trials.oneOfThree {
@@ -112,7 +114,7 @@ struct LimitRateTests {
         #expect(isReached)
     }
 
-    /// The rate changes again and again, and is right after each change.
+    /// The rate changes repeatedly.
     @Test func changesWhileItRuns() async throws {
         let stage = try Stage(size: 24 << 20)
         let session = DownloadSession()
@@ -133,7 +135,7 @@ struct LimitRateTests {
         #expect(try stage.isRight())
     }
 
-    /// However bodies are framed, what is paused and delivered again is written once.
+    /// Bytes that are paused and delivered again are written once, with every framing.
     @Test(arguments: [OriginReply.Framing.contentLength, .chunked, .close])
     func everyFramingStandsPauses(framing: OriginReply.Framing) async throws {
         let stage = try Stage(size: 3_000_001)
@@ -148,7 +150,7 @@ struct LimitRateTests {
         let rates = [1, 1000, 30_000, 200_000, 900_000.5]
         for await event in download.events {
             guard case .progress(let now) = event else { continue }
-            // In the end without a limit.
+            // The limit is removed at the end.
             let rate = rates.randomElement(using: &random)
             session.limitRate(now.elapsed > .seconds(1.5) ? nil : rate)
         }
@@ -158,7 +160,7 @@ struct LimitRateTests {
         #expect(try stage.isRight(), "seed \(seed)")
     }
 
-    /// A reply that is longer than announced is found out, rather than waited for.
+    /// segget detects a reply that is longer than announced, and does not wait for it.
     @Test func aBodyThatIsTooLongDoesNotHang() async throws {
         let stage = try Stage(size: 3_000_000)
         stage.bendGET { reply in
@@ -192,7 +194,7 @@ struct LimitRateTests {
         #expect(try stage.isRight())
     }
 
-    /// One download with eight connections gets as much as one with one.
+    /// A download with eight connections gets the same rate as one with one connection.
     @Test func downloadsShareFairly() async throws {
         let isFair = try await Trials.oneOfThree {
             let stage = try Stage(size: 6 << 20, memory: 32 << 20)
@@ -213,8 +215,8 @@ struct LimitRateTests {
         #expect(isFair)
     }
 
-    /// What slow connections leave of their shares, the others use; and waiting for a share is
-    /// neither a stall nor a reason to take work away.
+    /// Other connections use the shares that slow ones do not need. Waiting for a share is neither
+    /// a stall nor a reason for a takeover.
     @Test(arguments: [20_000, 20])
     func slowConnectionsKeepNothingBack(pace: Double) async throws {
         let isQuick = try await Trials.oneOfThree {
@@ -231,13 +233,14 @@ struct LimitRateTests {
                 stage.origin.url("/file"), to: stage.path("file"), options: options)
             await session.shutdown()
             #expect(try stage.isRight())
-            // With its own quarter only, the fast connection would need nine seconds or more.
+            // With only a quarter of the rate, the fast connection would need nine seconds or more.
             return file.duration < .seconds(7)
         }
         #expect(isQuick)
     }
 
-    /// Under a limit that all connections wait for, no work is taken away: it would gain nothing.
+    /// If all connections wait for the limit, no connection takes over work, because that gains
+    /// nothing.
     @Test func whoWaitsForAShareIsNotRobbed() async throws {
         let stage = try Stage(size: 2_000_000)
         let session = DownloadSession(rateLimit: 400_000)
@@ -255,7 +258,7 @@ struct LimitRateTests {
         #expect(try stage.isRight())
     }
 
-    /// However slowly the bytes come, nobody is taken for dead.
+    /// A very low limit does not make connections count as stalled.
     @Test func aRateOfNextToNothingIsNoSilence() async throws {
         let stage = try Stage(size: 2_000_000)
         let session = DownloadSession(rateLimit: 1)

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// SIGUSR1 and SIGUSR2: half the rate, and double it.
+/// Tests SIGUSR1 and SIGUSR2, which halve and double the rate limit.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LimitSignalTests {
-    /// Waits until the process has reported so many changes of the limit; returns them.
+    /// Waits until the process has reported `count` changes of the limit, and returns the limits.
     private func limits(_ process: ChildProcess, _ count: Int) throws -> [Int64?] {
         func notices() throws -> [[String: Any]] {
             try jsonEvents(process.outputLines.joined(separator: "\n")).filter {
@@ -41,7 +41,7 @@ struct LimitSignalTests {
         #expect(eventually(timeout: 120) { (stage.recorded() ?? 0) > 300_000 })
         process.signal(SIGUSR1)
         let limit = try #require(try limits(process, 1).first ?? nil)
-        // Half of what four connections of this pace bring at most.
+        // At most half of the rate of four connections with this pace.
         #expect((1024...230_000).contains(limit))
         process.signal(SIGUSR2)
         #expect(try limits(process, 2) == [limit, nil])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--max-size` and `--max-time`.
+/// Tests `--max-size` and `--max-time`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LimitSizeTimeTests {
     // MARK: Size
@@ -12,7 +12,7 @@ struct LimitSizeTimeTests {
         let trial = try WireTrial()
         let outcome = try await trial.run("--max-size", "\(limit)")
         try trial.expectFailure(outcome, code: 69, kind: "too_large", keepsPart: false)
-        // One byte, to hear from a GET what HEAD has said.
+        // One byte, to confirm with `GET` what `HEAD` stated.
         #expect(trial.gets.allSatisfy { $0.range?.last == 0 })
         #expect(trial.origin.bytesServed <= 1)
         #expect(outcome.errorOutput.contains("is 3000000 bytes long"))
@@ -42,7 +42,7 @@ struct LimitSizeTimeTests {
         try trial.expectComplete(try await trial.run("--max-size", "3000000"))
     }
 
-    /// It is stopped there, not when all of it has come.
+    /// segget stops at the limit, not at the end of the file.
     @Test func aFileOfUnknownSizeIsNotFetchedToItsEnd() throws {
         let stage = try Stage(size: 200_000_000)
         stage.hideSize()
@@ -102,7 +102,7 @@ struct LimitSizeTimeTests {
         #expect(try stage.names().isEmpty)
     }
 
-    /// Whoever stops it himself hears of that.
+    /// A signal before the time limit is reported as the signal.
     @Test func aSignalIsNotTakenForTheTime() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 100_000 }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is typed wrong downloads nothing, makes nothing, and says what to type instead.
+/// Tests that mistyped commands download nothing, create nothing, and suggest what to type.
 @Suite(.timeLimit(.minutes(5)))
 struct MistypedTests {
-    /// A folder, and an origin that every request would reach, as it is the proxy of all.
+    /// A folder, and an origin that is the proxy of all requests.
     private struct Trial {
         let sandbox: Sandbox
         let origin: FaultOrigin
@@ -15,9 +15,10 @@ struct MistypedTests {
             origin = try FaultOrigin { _ in .text(200) }
         }
 
-        /// Runs a command line, which has to be refused without a request and without a trace.
+        /// Runs a command line, and expects it to be refused without a request and without new
+        /// files.
         ///
-        /// - Returns: What was printed.
+        /// - Returns: The error output.
         func refused(
             _ arguments: [String], _ variables: [String: String] = [:],
             at place: SourceLocation = #_sourceLocation
@@ -54,7 +55,7 @@ struct MistypedTests {
         #expect(text.contains(hint), "\(text)")
     }
 
-    /// With `get` in front, a word is the name of a host.
+    /// After `get`, a word is a host name.
     @Test func aHostWithoutADotIsAskedByGetAndByItsURL() throws {
         let trial = try Trial()
         for (count, arguments) in [["get", "pasue"], ["http://pasue/"]].enumerated() {
@@ -84,7 +85,7 @@ struct MistypedTests {
 
     private static let sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d"
 
-    /// A digest is no secret, and the message shows it; another value in its place may be one.
+    /// The message shows a digest, but no other value in its place, which may be a secret.
     @Test(arguments: [
         (["--checksum", "sha256:\(sha1)", url], ["'sha256:\(sha1)'", "not 40; sha-1 has 40"]),
         (["--checksum", "ABC", url], ["'ABC'", "sha-256 has 64", "md5 has 32", "crc32 has 8"]),
@@ -104,7 +105,7 @@ struct MistypedTests {
     private static let url = "http://127.0.0.1:9/f"
 
     @Test(arguments: [
-        // As in scripts for 0.2.0, where it was a flag.
+        // In scripts for 0.2.0, `--queue` was a flag.
         ["get", "--queue", url], ["--queue", url], ["get", url, "--queue"],
         ["get", "--queue", "-q", url], ["get", "--queue=", url], ["get", "--queue", "", url],
         ["get", "--queue=true", url], ["get", "--queue", "127.0.0.1:9/a", "127.0.0.1:9/b"],

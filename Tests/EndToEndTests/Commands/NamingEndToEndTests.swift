@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The names that files get on the disk.
+/// Tests the names of downloaded files.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NamingEndToEndTests {
     @Test(arguments: [
@@ -82,7 +82,7 @@ struct NamingEndToEndTests {
     @Test func areKeptByANumberedDownloadThatIsResumed() throws {
         let stage = try Stage(size: 24 << 20)
         try Data("old".utf8).write(to: URL(fileURLWithPath: stage.path("file")))
-        // Somebody else's.
+        // Another program's file.
         try Data("foreign".utf8).write(to: URL(fileURLWithPath: stage.path("file.1.part")))
         stage.bendGET { $0.stallAfter = 2 << 20 }
         let process = try stage.start(["-x", "4", "--auto-rename"])
@@ -91,7 +91,7 @@ struct NamingEndToEndTests {
         _ = try process.wait()
         stage.origin.dropConnections()
         stage.behave()
-        // Another URL does not take what this one has begun.
+        // Another URL does not take the part of this one.
         let other = try stage.run(["--auto-rename"], path: "/file?other")
         #expect(other.exitCode == 0, "\(other.errorOutput)")
         #expect(try stage.isRight("file.3"))

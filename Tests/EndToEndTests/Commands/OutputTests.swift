@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a run prints where no terminal is: plain lines, nothing, JSON.
+/// Tests the output of a run without a terminal: plain lines, nothing, or JSON.
 struct OutputTests {
     @Test(.timeLimit(.minutes(5))) func quietPrintsNothingOnSuccess() throws {
         let stage = try Stage(size: 2_000_000)
         try stage.leavePart(each: 200_000)
-        // Damage and a server without validators are worth a note, but not here.
+        // Damaged bytes cause a note, except with `--quiet`.
         try stage.damage("file.part", at: 10)
         let outcome = try stage.run(["--quiet"])
         #expect(outcome.end == .exit(0))
@@ -26,7 +26,7 @@ struct OutputTests {
         #expect(outcome.errorOutput.hasPrefix("error: "))
     }
 
-    /// The server falls silent for longer than the speed looks back.
+    /// The server stalls for longer than the period over which the speed is measured.
     @Test(.timeLimit(.minutes(5))) func speedFallsToZeroWhenTheServerStalls() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET {
@@ -52,7 +52,7 @@ struct OutputTests {
         let silent = try #require(speeds.first { $0.time > busy.time && $0.speed == 0 })
         #expect(silent.time - busy.time <= 6)
         #expect(speeds.contains { $0.time > silent.time && $0.speed > 0 })
-        // At most ten a second, and no gap while nothing comes.
+        // There are at most ten events per second, and none is missing during the stall.
         for (first, second) in zip(speeds, speeds.dropFirst()) {
             #expect(second.time - first.time < 6)
         }
@@ -95,7 +95,7 @@ struct OutputTests {
         #expect(phases.suffix(2) == ["verifying", "publishing"])
     }
 
-    /// Whoever reads the events goes away: the download goes on.
+    /// The download continues after the reader of the events has exited.
     @Test(.timeLimit(.minutes(5))) func jsonNobodyReadsDoesNotEndTheDownload() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0.pace = 500_000 }

@@ -5,24 +5,24 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// Pipes, readers and what they do to `--output -`.
+/// Tests `--output -` with pipes and their readers.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PipeEndToEndTests {
     private func start(_ stage: Stage, _ options: [String]) throws -> PipedSegget {
         try PipedSegget(options + ["-o", "-", stage.origin.url("/file")], in: stage.folder)
     }
 
-    /// A reader that pauses for far longer than the stall timeout: no retry is used up, and what is
-    /// fetched meanwhile is bounded.
+    /// The reader pauses for longer than the stall timeout: segget uses no retry, and the received
+    /// bytes are limited.
     @Test(arguments: [true, false]) func aSlowReaderIsNoStall(servesRanges: Bool) throws {
         let stage = try Stage(size: 40_000_000)
         stage.change { $0.servesRanges = servesRanges }
         let piped = try start(
             stage, ["--window", "1M", "--stall-timeout", "3", "--retries", "0", "-x", "4"])
         #expect(stage.content.matches(try piped.read(100_000), in: 0..<100_000))
-        // It neither ends nor goes on fetching.
+        // segget neither exits nor continues to download.
         #expect(!eventually(timeout: 5) { !piped.process.isRunning })
-        // A window, a pipe, and what the kernel's sockets take.
+        // The window, the pipe, and the socket buffers.
         let served = stage.origin.bytesServed
         #expect(served < 20_000_000)
         let rest = try piped.readToEnd()
@@ -33,7 +33,7 @@ struct PipeEndToEndTests {
         #expect(try stage.names() == [])
     }
 
-    /// Nor is the server slow when the reader is.
+    /// A slow reader does not make the server count as slow.
     @Test(arguments: [true, false]) func aSlowReaderIsNoSlowServer(servesRanges: Bool) throws {
         let stage = try Stage(size: 8_000_000)
         stage.change { $0.servesRanges = servesRanges }
@@ -65,7 +65,7 @@ struct PipeEndToEndTests {
         #expect(outcome.peakMemory < 100 << 20)
     }
 
-    /// Runs a line of bash in which `$0` is segget and `$1` the URL.
+    /// Runs a line of bash, in which `$0` is segget and `$1` the URL.
     private func bash(_ line: String, _ url: String, in folder: String) throws
         -> ChildProcess.Outcome
     {
@@ -83,7 +83,7 @@ struct PipeEndToEndTests {
         #expect(try stage.names() == [])
     }
 
-    /// Nobody reads, the pipe is full, the window too.
+    /// The reader does not read, and the pipe and the window are full.
     @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)], [true, false])
     func aSignalEndsItAlthoughNobodyReads(
         signal: (number: Int32, code: Int32), servesRanges: Bool
@@ -99,7 +99,7 @@ struct PipeEndToEndTests {
         #expect(try stage.names() == [])
     }
 
-    /// The stop comes when all has been fetched, and not all has been read.
+    /// The signal arrives after the whole file was received, but before it was read.
     @Test func aSignalEndsItAlsoAtTheEnd() throws {
         let stage = try Stage(size: 1_000_000)
         let piped = try start(stage, ["--progress", "plain"])
@@ -145,7 +145,7 @@ struct PipeEndToEndTests {
         #expect(stage.origin.requests.isEmpty)
     }
 
-    /// script(1) gives it a terminal.
+    /// script(1) runs segget with a terminal.
     @Test func aTerminalIsRefused() throws {
         let stage = try Stage(size: 1000)
         let outcome = try bash(
@@ -182,7 +182,7 @@ struct PipeEndToEndTests {
         #expect(summed.output.hasPrefix(Content(size: 3_000_000, seed: 2).sha256Hex))
     }
 
-    /// As another program uses it.
+    /// Uses the public API.
     @Test func theLibraryWritesToADescriptor() async throws {
         let stage = try Stage(size: 5_000_000)
         let path = stage.path("out")

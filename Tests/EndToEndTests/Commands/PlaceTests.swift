@@ -2,17 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where `--output`, `--name` and `--directory` put one file, in every command that has them.
+/// Tests where `--output`, `--name` and `--directory` save one file, in every command that has
+/// them.
 @Suite(.timeLimit(.minutes(5)))
 struct PlaceTests {
     private static let size: Int64 = 300_000
 
-    /// How a file is downloaded.
+    /// The command that downloads the file.
     enum Way: CaseIterable, Sendable {
         case get, add
     }
 
-    /// Downloads the file of a stage to its end.
+    /// Downloads the file of a stage.
     private func run(
         _ stage: Stage, _ way: Way, _ arguments: [String], _ environment: [String: String] = [:]
     ) throws -> ChildProcess.Outcome {
@@ -31,7 +32,7 @@ struct PlaceTests {
         return try Segget.start(["run"] + queue, in: stage.folder, environment: environment).wait()
     }
 
-    /// The files below the folder, but those of the queue.
+    /// Returns the files below the folder, except those of the queue.
     private func files(_ stage: Stage) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: stage.folder)
             .filter { !$0.hasPrefix("queue") }.sorted()
@@ -53,7 +54,7 @@ struct PlaceTests {
         #expect(try stage.isRight(place.1.last ?? ""))
     }
 
-    /// A file that the server does not have leaves no folder.
+    /// A file that is missing on the server creates no folder.
     @Test(arguments: [["-o", "sub/x"], ["-o", "x", "-d", "new/deep"]])
     func aFailedDownloadLeavesNoFolder(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
@@ -77,7 +78,8 @@ struct PlaceTests {
         }
     }
 
-    /// What the same place sets for all downloads cannot be meant for one of them.
+    /// A name and a folder that are both configured would apply to every download, so they are
+    /// refused.
     @Test func aConfiguredNameAndFolderAreRefused() throws {
         let stage = try Stage(size: Self.size)
         let outcome = try run(

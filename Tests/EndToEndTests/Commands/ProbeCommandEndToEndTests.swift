@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `segget probe` against servers of several kinds.
+/// Tests `segget probe` with servers of several kinds.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProbeCommandEndToEndTests {
-    /// A server, and what the report must say of it.
+    /// A server, and the expected report.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var transfer = "segments"
@@ -82,7 +82,7 @@ struct ProbeCommandEndToEndTests {
         #expect(report.size == server.size)
         #expect(report.name == "file.bin")
         #expect(report.finalUrl == trial.origin.url("/dir/file.bin"))
-        // A probe saves nothing, and lets go of a body that it does not want.
+        // A probe saves nothing, and closes the connection of a body that it does not need.
         #expect(try trial.sandbox.names() == [])
         #expect(eventually { trial.origin.openConnections == 0 })
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The man pages and the completions in `share/`.
+/// Tests the man pages and the shell completions in `share/`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ShareTests {
     private static let share =

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--skip-existing`: a file of that name is left as it is, and nobody is asked.
+/// Tests that `--skip-existing` keeps an existing file without a request.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SkipExistingTests {
-    /// On a server without validators, where a list again ends with 73 else.
+    /// Without validators, the second run of a list would otherwise exit with 73.
     @Test func aListAgainSkipsWhatExists() throws {
         let stage = try BatchStage(size: 300_000)
         stage.bend { _, reply in reply.set("ETag", nil) }
@@ -45,7 +45,7 @@ struct SkipExistingTests {
             #expect(outcome.errorOutput.contains("skipped"), "\(outcome.errorOutput)")
         }
         #expect(stage.origin.requests.isEmpty)
-        // The server's name is known when it was asked.
+        // The name from the server is known only after a request.
         stage.change { $0.bend = { $1.set("Content-Disposition", "attachment; filename=named") } }
         let outcome = try stage.run(["--skip-existing"], path: "/url-name")
         #expect(outcome.end == .exit(0) && outcome.errorOutput.contains("skipped"))

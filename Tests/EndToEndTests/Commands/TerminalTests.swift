@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// The progress line on a terminal.
+/// Tests the progress line on a terminal.
 struct TerminalTests {
-    /// A download that takes long until `isSeen` is true.
+    /// Stages a download that is slow until `isSeen` is true.
     private func staged(_ isSeen: Guarded<Bool>) throws -> Stage {
         let stage = try Stage(size: 4_000_000)
         stage.bendGET {
@@ -34,7 +34,7 @@ struct TerminalTests {
         var seen: Set<String> = []
         let isOver = try eventually(timeout: 120) {
             let lines = try screen.lines()
-            // The line is gone in the moment before the summary.
+            // The line disappears for a moment before the summary.
             guard let line = lines.first, line.contains("%") else {
                 return try screen.text().contains("code ")
             }
@@ -50,7 +50,7 @@ struct TerminalTests {
         #expect(try stage.isRight())
     }
 
-    /// The summary stands alone: nothing of the progress line is left.
+    /// Expects only the summary, without a progress line.
     private func checkEnd(of screen: Screen) throws {
         let text = try screen.text()
         #expect(text.hasPrefix("`file`: 3.81 MiB in "), "\(text)")

@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--timestamping` against nginx, and against an origin that knows no conditional requests.
+/// Tests `--timestamping` with nginx, and with an origin that ignores conditional requests.
 struct TimestampingTests {
     private static let old = 1_500_000_000
 
-    /// A file that nginx serves, and the folder that it is downloaded into.
+    /// A file that nginx serves, and the folder of the download.
     private struct Site {
         let root: Sandbox
         let folder: Sandbox
@@ -24,7 +24,7 @@ struct TimestampingTests {
             try TimestampingTests.touch(root.path("file"), time)
         }
 
-        /// Runs segget; the bytes that are expected to be sent are waited for.
+        /// Runs segget, and waits until nginx has logged the expected number of bytes.
         func run(
             _ arguments: [String], fetches bytes: Int64 = 0
         ) throws -> (outcome: ChildProcess.Outcome, sent: Int64) {
@@ -33,7 +33,7 @@ struct TimestampingTests {
             func sent() throws -> Int64 {
                 try nginx.accessLog().dropFirst(before).reduce(0) { $0 + $1.bytes }
             }
-            // A request is logged when it is over, which may be after segget's end.
+            // nginx logs a request when it has ended, which may be after segget's exit.
             _ = try eventually { try nginx.accessLog().count > before && sent() >= bytes }
             return (outcome, try sent())
         }
@@ -109,7 +109,7 @@ struct TimestampingTests {
         #expect(try content.firstDifference(at: site.folder.path("file")) == nil)
     }
 
-    /// The conditions are those of what was downloaded.
+    /// segget sends the validators of the downloaded file.
     @Test(.timeLimit(.minutes(5))) func asksOnTheConditionsThatAreKnown() throws {
         let stage = try Stage(size: 300_000)
         let date = httpDate(unixTime: Self.old)
@@ -128,13 +128,13 @@ struct TimestampingTests {
         #expect(asked.first?.header("If-None-Match") == "\"v1\"")
         #expect(asked.first?.header("If-Modified-Since") == date)
         #expect(asked.first?.method == "GET")
-        // Changed on the disk: another size cannot be what was downloaded.
+        // A file with another size is not the downloaded one.
         try #require(truncate(stage.path("file"), 299_999) == 0)
         #expect(try stage.run(["--timestamping", "-o", "file"]).end == .exit(0))
         #expect(try stage.isRight())
     }
 
-    /// The checksum is decisive: a file that has it is done, one that has not is fetched.
+    /// A matching checksum completes the run; otherwise segget downloads the file.
     @Test(.timeLimit(.minutes(5))) func theChecksumDecides() throws {
         let stage = try Stage(size: 300_000)
         stage.change { $0.lastModified = httpDate(unixTime: Self.old) }
@@ -147,7 +147,7 @@ struct TimestampingTests {
         #expect(stage.bytesServed(after: requests) == 0)
     }
 
-    /// A newer file that is interrupted leaves the old one in its place.
+    /// An interrupted download of a newer file keeps the old file.
     @Test(.timeLimit(.minutes(5))) func theOldFileStaysUntilTheNewOneIsComplete() throws {
         let stage = try Stage(size: 3_000_000)
         stage.change { $0.lastModified = httpDate(unixTime: Self.old) }

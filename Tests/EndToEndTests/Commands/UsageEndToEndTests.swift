@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Wrong usage is refused before the first request.
+/// Tests that wrong usage is refused before the first request.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct UsageEndToEndTests {
     private static let md5 = String(repeating: "0", count: 32)
@@ -60,7 +60,7 @@ struct UsageEndToEndTests {
         #expect(try sandbox.names() == [])
     }
 
-    /// A file that is there and no certificate.
+    /// The file exists, but contains no certificate.
     @Test func certificateFileWithoutCertificates() async throws {
         let root = try Sandbox()
         try Content(size: 10, seed: 1).write(to: root.path("file.bin"))
@@ -75,7 +75,7 @@ struct UsageEndToEndTests {
         #expect(try sandbox.names() == ["ca.pem"])
     }
 
-    /// Secrets in wrong usage are not repeated.
+    /// Messages about wrong usage contain no secrets.
     @Test(
         arguments: [
             ["http://u:hush@127.0.0.1/?hush", "-x", "0"], ["ftp://u:hush@127.0.0.1/f?t=hush"],

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget verify`.
+/// Tests `segget verify`.
 struct VerifyTests {
     private static let size: Int64 = 30_000_000
 
@@ -68,7 +68,7 @@ struct VerifyTests {
 
     @Test(.timeLimit(.minutes(5))) func theChecksumIsComparedWith() throws {
         let stage = try finished([], size: 500_000)
-        // Another program's file: nobody has marked it.
+        // Another program's file has no attributes.
         try stage.remove("file")
         try stage.content.write(to: stage.path("file"))
         let nothing = try verify(stage, ["file"])
@@ -127,7 +127,7 @@ struct VerifyTests {
         let json = try #require(try jsonEvents(try verify(stage, [name, "--json"]).output).first)
         #expect(json["part"] as? Bool == true && json["complete"] as? Bool == false)
         #expect(json["size"] as? Int64 == kept && json["bytes_recorded"] as? Int64 == kept)
-        // What is not there yet cannot have the digest.
+        // An incomplete part does not have the digest.
         let digest = "sha256:\(stage.content.sha256Hex)"
         #expect(try verify(stage, [name, "--checksum", digest]).end == .exit(65))
         let extent = try #require(stage.manifest()?.extents.extents.first).range
@@ -137,7 +137,7 @@ struct VerifyTests {
         #expect(bad.output.contains("damaged: bytes \(extent.start)..<"))
     }
 
-    /// Checking neither disturbs a download nor is disturbed by it.
+    /// Verifying and a running download do not disturb each other.
     @Test(.timeLimit(.minutes(5))) func aRunningDownloadIsLeftAlone() throws {
         let stage = try Stage(size: Self.size, seed: 13)
         let isChecked = Guarded(false)
