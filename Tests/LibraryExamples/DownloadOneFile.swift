@@ -2,7 +2,7 @@ public import Segmenter
 
 /// The code of *Download one file*.
 public enum DownloadOneFile {
-    /// One call.
+    /// Downloads a file with one call.
     public static func inOneCall(_ url: String, to path: String) async throws -> DownloadedFile {
         let session = DownloadSession()
         let file = try await session.download(url, to: path)
@@ -11,7 +11,7 @@ public enum DownloadOneFile {
         return file
     }
 
-    /// What the server says.
+    /// Returns what the server states about a file.
     public static func offer(
         _ url: String, _ session: DownloadSession
     ) async throws(DownloadError) -> RemoteFile {
@@ -20,7 +20,7 @@ public enum DownloadOneFile {
         return offer
     }
 
-    /// Verifies a digest, and replaces an existing file.
+    /// Downloads a file with an expected digest, and replaces an existing file.
     public static func checked(
         _ url: String, to path: String, sha256: String, _ session: DownloadSession
     ) async throws -> DownloadedFile {
@@ -33,7 +33,7 @@ public enum DownloadOneFile {
         return file
     }
 
-    /// What went wrong.
+    /// Downloads a file, and returns a description of the result.
     public static func explained(
         _ url: String, to path: String, _ session: DownloadSession
     ) async -> String {

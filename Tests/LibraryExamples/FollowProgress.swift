@@ -2,7 +2,7 @@ public import Segmenter
 
 /// The code of *Follow progress*.
 public enum FollowProgress {
-    /// The events.
+    /// Downloads a file, and prints its events.
     public static func events(
         _ url: String, into folder: String, _ session: DownloadSession
     ) async throws -> DownloadedFile {
@@ -23,7 +23,7 @@ public enum FollowProgress {
         return file
     }
 
-    /// Snapshots.
+    /// Shows the progress of a download every 200 ms.
     public static func snapshots(
         _ download: Download, show: (DownloadProgress) -> Void
     ) async throws {
@@ -34,7 +34,7 @@ public enum FollowProgress {
         show(download.progress)
     }
 
-    /// All that a session has under way.
+    /// Returns the number of missing bytes of each active download.
     public static func overview(_ session: DownloadSession) -> [Download.ID: Int64] {
         var left: [Download.ID: Int64] = [:]
         for download in session.downloads {

@@ -2,7 +2,7 @@ import Segmenter
 
 /// The code of `docs/guide/library.md`.
 public enum Guide {
-    /// One file by a call, and one that is watched.
+    /// Downloads one file with one call, and another one with its events.
     public static func fetch(_ first: String, _ second: String, into folder: String) async throws {
         let session = DownloadSession()
 

@@ -2,7 +2,7 @@ public import Segmenter
 
 /// The code of *Many files*.
 public enum ManyFiles {
-    /// A list.
+    /// Downloads a list of files.
     public static func list(
         _ urls: [String], into folder: String, _ session: DownloadSession
     ) async -> (paths: [String], failures: [Int: DownloadError]) {
@@ -20,7 +20,7 @@ public enum ManyFiles {
         return (paths, failures)
     }
 
-    /// A list that is not known yet when it begins.
+    /// Downloads files that are added after the batch has started.
     public static func fed(
         _ urls: some AsyncSequence<String, Never>, into folder: String, _ session: DownloadSession
     ) async throws -> DownloadBatch {

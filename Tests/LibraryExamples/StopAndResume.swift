@@ -3,7 +3,7 @@ public import Segmenter
 
 /// The code of *Stop and resume*.
 public enum StopAndResume {
-    /// Stops a download in order.
+    /// Stops a download, and returns the number of bytes that remain on the disk.
     public static func stop(_ download: Download) async -> Int64 {
         download.cancel()
         switch await download.result {
@@ -12,7 +12,7 @@ public enum StopAndResume {
         }
     }
 
-    /// Goes on with it.
+    /// Resumes a download.
     public static func resume(
         _ url: String, to path: String, _ session: DownloadSession
     ) async throws(DownloadError) -> DownloadedFile {
@@ -21,7 +21,7 @@ public enum StopAndResume {
         return file
     }
 
-    /// Goes on with it under new links.
+    /// Starts a download that requests a new URL after a refusal.
     public static func goOn(
         _ url: String, to path: String, _ session: DownloadSession,
         sign: @escaping @Sendable (String) async -> String?
@@ -31,7 +31,7 @@ public enum StopAndResume {
         }
     }
 
-    /// Goes on with a part that another URL has begun.
+    /// Resumes a part that was begun under another URL.
     public static func continuePart(
         _ url: String, to path: String, _ session: DownloadSession
     ) async throws(DownloadError) -> DownloadedFile {
@@ -56,7 +56,7 @@ public enum StopAndResume {
         return try encoder.encode(jobs)
     }
 
-    /// Begins what a queue holds.
+    /// Starts the stored downloads.
     public static func start(_ stored: Data, _ session: DownloadSession) throws -> [Download] {
         let jobs = try JSONDecoder().decode([Job].self, from: stored)
         return jobs.map { job in
@@ -64,7 +64,7 @@ public enum StopAndResume {
         }
     }
 
-    /// Stops all, and keeps the session.
+    /// Stops all downloads, but not the session.
     public static func stopAll(_ session: DownloadSession) async {
         let downloads = session.downloads
         session.cancelAll()

@@ -7,7 +7,7 @@ import Testing
 @testable import SeggetQueue
 @testable import segget_manager
 
-/// What the manager has beside the lean program's commands.
+/// Tests what the manager has in addition to the commands of `segget`.
 struct ManagerTests {
     private static let program = Program(Manager.self)
 
@@ -17,7 +17,7 @@ struct ManagerTests {
             Array(Self.program.tree.commands.prefix(lean.count)).map(\.name) == lean.map(\.name))
     }
 
-    /// By these names the lean program knows whom to hand over to.
+    /// `segget` passes these commands to the manager.
     @Test func ownCommandsAreHandedOver() {
         for type in Manager.queue {
             let configuration = type.configuration
@@ -27,13 +27,13 @@ struct ManagerTests {
         }
     }
 
-    /// In a configuration file the lean program passes them over.
+    /// `segget` ignores these options in a configuration file.
     @Test func ownOptionsAreKnownToSegget() {
         let own = Self.program.tree.allNames.subtracting(Program.segget.tree.allNames)
         #expect(own == QueueCommandName.options)
     }
 
-    /// The queue's name is not taken for a URL, nor a URL for a command.
+    /// The queue's path is not read as a URL, nor a URL as a command.
     @Test func queueOptionMayPrecedeTheCommand() {
         let typed = ["--queue", "q", "list", "--json"]
         #expect(
@@ -42,7 +42,7 @@ struct ManagerTests {
         #expect(Invocation.commandFirst(urls, of: Self.program) == urls)
     }
 
-    /// `segget settings` has the settings of the catalogue, under its names and with its ranges.
+    /// `segget settings` has the settings of the catalogue, with their names and ranges.
     @Test func settingsMatchTheCatalogue() throws {
         let command = try #require(Self.program.tree.commands.first { $0.name == "settings" })
         let names = Set(command.options.filter(\.isShown).flatMap(\.names))
@@ -68,14 +68,14 @@ struct ManagerTests {
         }
     }
 
-    /// `segget set` changes each option that can change, by its own name and by that of lists.
+    /// `segget set` changes each option that can change, by its own name and by its name in lists.
     @Test func setTakesEachChangeableOption() throws {
         let names = TransferOption.table.filter {
             $0.effect != .never && $0.places.contains(.socket)
         }.flatMap { option in
             option.names.filter { name in
                 if case .part = name.meaning { return false }
-                // On the command line it is another option, which cannot change.
+                // On the command line this name is another option, which cannot change.
                 return name.text != "continue"
                     && !name.surfaces.isDisjoint(with: [.commandLine, .list])
             }.map(\.text)

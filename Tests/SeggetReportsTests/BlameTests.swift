@@ -5,7 +5,7 @@ import Testing
 @testable import SeggetReports
 @testable import Segmenter
 
-/// Messages name what is to blame.
+/// Tests that messages name the cause of a failure.
 struct BlameTests {
     private func diagnostic(_ reason: DownloadError.Reason) -> Diagnostic {
         Diagnostic(DownloadError(reason: reason, url: "https://h/f", path: "f", bytesKept: 0))

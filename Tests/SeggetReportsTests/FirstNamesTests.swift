@@ -3,9 +3,9 @@ import Testing
 
 @testable import SeggetReports
 
-/// The names of version 1 of the API, and of format 1 of `--json`.
+/// Tests the names of version 1 of the API and of format 1 of `--json`.
 struct FirstNamesTests {
-    /// What segget 0.2 wrote, and what 0.3 writes for the same.
+    /// The output of segget 0.2, and the same output of 0.3.
     static let pairs: [(first: String, current: String)] = [
         (
             #"{"bytes_per_second":0.25,"counts":{"held":2,"running":1},"paused":"on battery","tasks":[{"file":"gone","state":"completed","wanted":"run"},{"id":"9d04","paused":"on battery","state":"waiting","wanted":"run"},{"state":"waiting","wanted":"held"}],"unseen":{}}"#,
@@ -47,7 +47,7 @@ struct FirstNamesTests {
         #expect(String(decoding: FirstNames.first(new).data, as: UTF8.self) == first)
     }
 
-    /// A task of 0.2 may be paused in another state than `waiting` only while it was stored so.
+    /// segget 0.2 stored some paused tasks with a state other than `waiting`.
     @Test func pausedRetryingTaskIsPaused() throws {
         let old = try #require(
             JSONValue.read(Data(#"{"state":"retrying","wanted":"held"}"#.utf8)))

@@ -38,12 +38,12 @@ struct NextStepTests {
         #expect(NextStep(after: Examples.error(reason)) == step)
     }
 
-    /// What was recorded without a step has the same as what is recorded now, or one that is close to it.
+    /// A failure that was recorded without a step has the same step as a new one, or a similar one.
     @Test(arguments: Examples.reasons)
     func kindHasANextStepOfItsFailures(reason: DownloadError.Reason) {
         let error = Examples.error(reason)
         let new = NextStep(after: error)
-        // No task of a queue is adopted or repaired.
+        // Tasks of a queue are neither adopted nor repaired.
         guard let old = NextStep(ofKind: Diagnostic(error).kind), new != .options else { return }
         let close: [Set<NextStep>] = [
             [.access, .credentials, .link, .proxy], [.retry, .retryLater, .link], [.disk, .space],

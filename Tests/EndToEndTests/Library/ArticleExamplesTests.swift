@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// The articles' example code behaves as described; see ``LibraryTests``.
+/// Tests that the articles' example code behaves as described; see ``LibraryTests``.
 struct ArticleExamplesTests {
     private static let size: Int64 = 3_000_000
 

@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// Batches through the public API; see ``LibraryTests``.
+/// Tests batches through the public API; see ``LibraryTests``.
 struct BatchLibraryTests {
     @Test(.timeLimit(.minutes(8))) func everyFileReportsEventsAndResult() async throws {
         let stage = try BatchStage(size: 50_000)

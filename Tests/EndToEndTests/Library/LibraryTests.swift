@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// Downloads through the library's public API.
+/// Tests downloads through the library's public API.
 ///
 /// Other tests of this process block the cooperative threads that these tests run on. The time
 /// limits are therefore generous, and no time is measured.

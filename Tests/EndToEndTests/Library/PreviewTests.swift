@@ -4,7 +4,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// A run does what its preview showed.
+/// Tests that a run does what its preview showed.
 @Suite(.timeLimit(.minutes(8))) struct PreviewTests {
     /// The outcome that a preview or a run reported.
     enum Verdict: Sendable, Equatable {

@@ -4,7 +4,7 @@ import SeggetQueue
 import TestSupport
 import Testing
 
-/// The example code of the queue's articles behaves as described.
+/// Tests that the example code of the queue's articles behaves as described.
 struct QueueExamplesTests {
     @Test(.timeLimit(.minutes(8))) func runAQueue() async throws {
         let stage = try QueueStage()

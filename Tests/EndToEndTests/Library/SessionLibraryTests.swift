@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// A session's active downloads through the public API; see ``LibraryTests``.
+/// Tests a session's active downloads through the public API; see ``LibraryTests``.
 struct SessionLibraryTests {
     private static let size: Int64 = 3_000_000
     private static let options = {

@@ -4,7 +4,7 @@ public import SeggetQueue
 public enum QueueExamples {
     // MARK: Run a queue
 
-    /// Fetches one file.
+    /// Downloads one file.
     public static func fetch(_ url: String, into folder: String, _ file: String) async throws
         -> String?
     {
@@ -15,7 +15,7 @@ public enum QueueExamples {
         }
     }
 
-    /// Tells a queue what to do.
+    /// Pauses and moves tasks of a queue.
     public static func tell(_ queue: DownloadQueue, _ id: QueueTask.ID) async throws {
         let results = try await queue.perform([
             .pause(TaskSelection(tags: ["big"])),
@@ -26,7 +26,7 @@ public enum QueueExamples {
         }
     }
 
-    /// Changes what holds for all.
+    /// Changes the settings of a queue.
     public static func set(_ queue: DownloadQueue) async throws {
         var settings = try await queue.settings()
         settings.maxRunning = 5
@@ -34,7 +34,7 @@ public enum QueueExamples {
         try await queue.change(settings)
     }
 
-    /// Fetches files that belong together.
+    /// Downloads a group of files.
     public static func group(
         _ urls: [String], into folder: String, _ queue: DownloadQueue
     ) async throws -> Int {
@@ -46,7 +46,7 @@ public enum QueueExamples {
 
     // MARK: Observe it
 
-    /// Prints how far everything is.
+    /// Prints the progress of the queue.
     public static func watch(_ queue: DownloadQueue) async {
         for await now in await queue.snapshots() {
             print(now.running.count, "running,", Int(now.bytesPerSecond), "bytes per second")
@@ -54,7 +54,7 @@ public enum QueueExamples {
         }
     }
 
-    /// Waits for the first file.
+    /// Waits for the first completed file, and returns its path.
     public static func first(_ queue: DownloadQueue) async -> String? {
         for await event in await queue.events() {
             if case .changed(let task) = event, task.state == "completed" { return task.path }
@@ -62,7 +62,7 @@ public enum QueueExamples {
         return nil
     }
 
-    /// Prints what failed.
+    /// Prints the failed tasks.
     public static func failures(_ queue: DownloadQueue) async throws {
         let failed = TaskFilter(selection: TaskSelection(states: ["failed"]))
         for task in try await queue.report(failed).tasks {
@@ -72,7 +72,7 @@ public enum QueueExamples {
 
     // MARK: Survive a restart
 
-    /// Goes on.
+    /// Resumes the queue, and returns the number of completed tasks.
     public static func goOn(_ file: String) async throws -> Int {
         try await withDownloadQueue(at: file) { queue in
             try await queue.idle()
@@ -80,7 +80,7 @@ public enum QueueExamples {
         }
     }
 
-    /// Reads the news, and notes that they were read.
+    /// Reads the unseen results, and marks them as seen.
     public static func news(_ queue: DownloadQueue) async throws -> Int {
         var news = TaskFilter()
         news.isUnseen = true
@@ -90,7 +90,7 @@ public enum QueueExamples {
         return ids.count
     }
 
-    /// Adds a task while nobody works the queue.
+    /// Adds a task while the queue has no worker.
     public static func add(_ url: String, into folder: String, _ file: String) async throws -> Int {
         let door = DirectDoor(file)
         _ = try await door.perform([.add(NewTask(url, to: .init(root: folder)))])

@@ -66,7 +66,7 @@ struct Aria2ErrorCodeTests {
         #expect(Aria2ErrorCode(Examples.error(reason)).rawValue == code)
     }
 
-    /// Measured with aria2c 1.36.
+    /// The codes were measured with aria2c 1.36.
     @Test(
         arguments: [
             (400, 22), (401, 24), (403, 22), (404, 3), (405, 22), (407, 22), (408, 22), (410, 22),
@@ -77,7 +77,7 @@ struct Aria2ErrorCodeTests {
         #expect(Aria2ErrorCode(error).rawValue == code)
     }
 
-    /// `--max-file-not-found` has a code of its own where it is reached no later than `--max-tries`.
+    /// `--max-file-not-found` has a separate code if it is reached no later than `--max-tries`.
     @Test(
         arguments: [
             (404, 2, 5, 4), (404, 5, 2, 3), (404, 2, 2, 4), (404, 2, 0, 4), (404, 0, 5, 3),

@@ -25,7 +25,7 @@ struct Aria2ReadoutTests {
         #expect(
             line([try lane("e22e0a", 49_152, of: 200_000, rate: 59_700)])
                 == "[#e22e0a 48KiB/195KiB(24%) CN:1 DL:58KiB ETA:2s]")
-        // Less than a second is none.
+        // An ETA below one second is not shown.
         #expect(
             line([try lane("e22e0a", 163_840, of: 200_000, rate: 59_000)])
                 == "[#e22e0a 160KiB/195KiB(81%) CN:1 DL:57KiB]")
@@ -80,7 +80,7 @@ struct Aria2ReadoutTests {
         #expect(
             readout.line(isColoured: true, columns: 29)
                 == "\u{1b}[35m[\u{1b}[0m#5285af 48KiB/195KiB\u{1b}[36m(24%)\u{1b}[0m CN\u{1b}[0m")
-        // A colour that is cut ends with the line.
+        // A colour that is cut is reset at the end of the line.
         #expect(
             readout.line(isColoured: true, columns: 23)
                 == "\u{1b}[35m[\u{1b}[0m#5285af 48KiB/195KiB\u{1b}[36m(2\u{1b}[0m")
@@ -119,7 +119,7 @@ struct Aria2ReadoutTests {
                 """)
     }
 
-    /// What callers look for in the line, as they write it.
+    /// The regular expressions of programs that call aria2c.
     @Test func callersRecogniseTheLines() throws {
         let text = line([
             try lane("2089b0", 409_600, of: 33 << 20, rate: 118_000, connections: 16)

@@ -63,7 +63,8 @@ struct Aria2ResultsTests {
                 """)
     }
 
-    /// As aria2c 1.36 ends: the last error counts, and 7 only where there was none.
+    /// As with aria2c 1.36, the exit code is that of the last error; 7 means unfinished files
+    /// without an error.
     @Test(
         arguments: [
             ([], 0, .finished), ([], 1, .inProgress), ([.finished, .finished], 2, .finished),

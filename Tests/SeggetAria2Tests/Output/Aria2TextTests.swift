@@ -5,7 +5,7 @@ import Testing
 @testable import SeggetAria2
 
 struct Aria2TextTests {
-    /// As aria2c 1.36 prints them.
+    /// The texts are those of aria2c 1.36.
     @Test(
         arguments: [
             (0, "0B"), (-1, "0B"), (921, "921B"), (922, "0.9KiB"), (1000, "0.9KiB"),

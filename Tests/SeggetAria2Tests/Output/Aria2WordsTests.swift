@@ -88,7 +88,7 @@ struct Aria2WordsTests {
         }
     }
 
-    /// The least that a notice may be: whoever reads warnings alone is told of what changes the file.
+    /// Notices that change the file are warnings, so that a log of warnings contains them.
     @Test func noticesHaveLevels() {
         #expect(
             DownloadNotice.retrying(
@@ -101,7 +101,8 @@ struct Aria2WordsTests {
         }
     }
 
-    /// apt-fast, nf-core's modules and OpenWrt's download.pl, by their own commands and expressions.
+    /// apt-fast, nf-core's modules and OpenWrt's download.pl read the version text with these
+    /// commands and expressions.
     @Test func versionHasTheExpectedForm() throws {
         let lines = Aria2Words.versionText.split(separator: "\n", omittingEmptySubsequences: false)
             .map(String.init)
@@ -127,10 +128,11 @@ struct Aria2WordsTests {
                 ])
     }
 
-    /// Whoever calls aria2c does not know segget's options.
+    /// Callers of aria2c do not know segget's options.
     @Test(arguments: Examples.notices)
     func noticesNameOptionsOfAria2(notice: DownloadNotice) {
-        // What aria2's command line cannot ask for is never said.
+        // aria2's command line has no equivalent of these options, so notices about them never
+        // appear.
         let others = [
             "allow-downgrade", "max-size", "max-time", "bearer-fd", "password-fd",
             "pinned-public-key", "client-key-password-fd", "resolve", "cookie-text",

@@ -5,7 +5,7 @@ import Testing
 @testable import SeggetCommand
 @testable import segget_manager
 
-/// Options that take the path of a file or folder.
+/// Tests the options that take the path of a file or folder.
 struct PathOptionTests {
     private struct Dump: Decodable {
         struct Command: Decodable {
@@ -43,7 +43,7 @@ struct PathOptionTests {
         var command: Command
     }
 
-    /// Every option of every command that takes a path, by its completion or by what its value is called.
+    /// Returns every option that takes a path, by its completion or by the name of its value.
     private func options() throws -> [(command: String, option: String)] {
         var text = ""
         do {

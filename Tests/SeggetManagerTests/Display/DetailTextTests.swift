@@ -25,7 +25,7 @@ struct DetailTextTests {
         let plain = Self.text(columns).lines(Self.detail(3))
         for line in plain { #expect(PrintableText.width(line) <= columns, "\(line)") }
         let coloured = Self.text(columns, colour: true).lines(Self.detail(3))
-        // Its id is another one.
+        // The first line has another ID.
         #expect(
             coloured.dropFirst().map { $0.replacing(#/\u{1b}\[[0-9]+m/#, with: "") }
                 == Array(plain.dropFirst()))

@@ -19,7 +19,7 @@ struct FollowedTaskTests {
         TaskDetail(task: task, urls: [task.url], map: map, segments: [], events: events)
     }
 
-    /// What is said of a task, in turn.
+    /// Returns the messages about a task, in order, and its exit code.
     private static func said(
         _ details: [TaskDetail?], isVerbose: Bool = false, isNew: Bool = false,
         isAlone: Bool = true, isWorked: Bool = true, step: Double = 0.1
@@ -43,7 +43,7 @@ struct FollowedTaskTests {
                 "note: task \(Self.id) is waiting for a slot",
                 "note: task \(Self.id) is running",
             ])
-        // Of many, most wait; and without a worker something else is said.
+        // Of several tasks most wait, and without a worker another message is printed.
         #expect(Self.said(slow, isAlone: false, step: 1).messages == [])
         #expect(Self.said(slow, isWorked: false, step: 1).messages == [])
     }
@@ -85,7 +85,7 @@ struct FollowedTaskTests {
             Self.said(details, isNew: true).messages == [
                 "note: 0 damaged", "note: 2 damaged", "note: 4 decoding",
             ])
-        // The first of them are forgotten: what is left is told by its time.
+        // If the first events were removed, the time decides which of the others are new.
         let cut = [earlier, Array(later.dropFirst(3))].map {
             Self.detail(Self.task("running"), events: $0)
         }

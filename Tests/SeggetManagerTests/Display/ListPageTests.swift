@@ -59,7 +59,7 @@ struct ListPageTests {
         }
     }
 
-    /// A long name, and tasks that have failed or are tried again.
+    /// Returns a page with long names, and with tasks that have failed or are retried.
     private static func troubled(_ columns: Int?) -> ListPage {
         var report = Self.report(4)
         let message =
@@ -93,7 +93,7 @@ struct ListPageTests {
     @Test func rowsAreTruncatedWithTheirReason() {
         let page = Self.troubled(80)
         let table = Self.table(80)
-        // Head, "and N more" and the summary leave room for three lines.
+        // The heading, "and N more" and the summary leave three lines.
         let (lines, tasks) = page.cut(to: 6, in: table)
         #expect(tasks == 1 && lines.count == 5, "\(lines)")
         #expect(lines[3] == "… and 3 more")
@@ -134,13 +134,13 @@ struct ListPageTests {
         var ends = ShownEnds()
         var report = Self.report(4, unseen: ["completed": 2])
         #expect(ends.counted(with: report) == ["completed": 2])
-        // One of the two has room.
+        // Only one of the two fits.
         #expect(ends.show(report.tasks.prefix(3)) == [report.tasks[2].id])
         report.tasks[2].seen = true
         report.unseen = ["completed": 1]
         #expect(ends.counted(with: report) == ["completed": 2])
         #expect(ends.show(report.tasks.prefix(3)).isEmpty)
-        // It is fetched again, and ends again.
+        // The task is downloaded again, and fails.
         report.tasks[2].seen = false
         report.tasks[2].state = "failed"
         report.unseen = ["completed": 1, "failed": 1]
