@@ -20,7 +20,7 @@ skip=(
     # Tests of nothing but memory: shadow memory is several times what it stands for.
     --skip 'AttributeTests.memoryDoesNotGrowWithTheFile'
     --skip 'BatchEndToEndTests.longListTakesLittleMemory'
-    --skip 'PipeEndToEndTests.memoryIsBoundedByTheWindow'
+    --skip 'PipeEndToEndTests.windowLimitsMemory'
     --skip 'ChildProcessTests.measuresProcessorTimeAndMemory'
     # They load a library that takes the place of calls which the sanitizers wrap themselves.
     --skip 'EndToEndTests\.(FailingDisk|PowerCut|QueuePowerCut)Tests'

@@ -98,7 +98,7 @@ struct DiagnosticsTests {
         #expect(diagnostic.message.hasSuffix("by \(name)"))
     }
 
-    @Test func aSignalDoesNotHideAnotherFailure() {
+    @Test func signalDoesNotHideOtherFailure() {
         let diagnostic = Diagnostic(Examples.error(.refused(status: 403)), signal: SIGINT)
         #expect(diagnostic.status == .refused)
     }

@@ -39,7 +39,7 @@ struct BatchTerminalTests {
         return stage
     }
 
-    @Test func finishedFilesScrollUpAndNothingIsLeft() throws {
+    @Test func finishedFilesScrollUp() throws {
         let stage = try BatchStage(size: 600_000)
         let (isDue, areDue) = (Guarded(false), Guarded(false))
         stage.bendGET { request, reply in
@@ -95,7 +95,7 @@ struct BatchTerminalTests {
     }
 
     @Test(arguments: [(20, 5, 3), (10, 24, 8), (132, 2, 0), (40, 1, 0)])
-    func smallTerminalsShowWhatFits(width: Int, height: Int, files: Int) throws {
+    func smallTerminalsShowFewerLines(width: Int, height: Int, files: Int) throws {
         let stage = try flowing()
         let screen = try start(stage, stage.urls(12), width: width, height: height)
         #expect(
@@ -104,7 +104,7 @@ struct BatchTerminalTests {
     }
 
     /// A message during the download appears once, above the progress lines.
-    @Test func messagesGoAboveTheLines() throws {
+    @Test func messagesAppearAboveProgress() throws {
         let stage = try flowing()
         let isDue = Guarded(false)
         stage.bend { request, reply in
@@ -132,7 +132,7 @@ struct BatchTerminalTests {
             }, "\(screen.shown)")
     }
 
-    @Test func aDumbTerminalGetsPlainLines() throws {
+    @Test func dumbTerminalGetsPlainLines() throws {
         let stage = try BatchStage(size: 100_000)
         let screen = try start(
             stage, stage.urls(3) + [stage.origin.url("/none/x")],
@@ -143,7 +143,7 @@ struct BatchTerminalTests {
         #expect(!text.contains("\u{1b}["), "\(text)")
     }
 
-    @Test func coloursAndUnicodeGoByTheEnvironment() throws {
+    @Test func coloursAndUnicodeFollowEnvironment() throws {
         let stage = try BatchStage(size: 2_000_000)
         stage.bendGET { _, reply in reply.pace = 40_000 }
         let failing = [

@@ -18,7 +18,7 @@ struct BenchEndToEndTests {
         try jsonEvents(outcome.output).filter { $0["event"] as? String == name }
     }
 
-    @Test func measuresAllInTurns() throws {
+    @Test func measuresClientsInTurn() throws {
         let stage = try Stage(size: 4 << 20)
         let outcome = try run(
             stage,
@@ -51,7 +51,7 @@ struct BenchEndToEndTests {
         #expect(try stage.names() == ["r.html"])
     }
 
-    @Test func sharesOfBytesEndAMeasurement() throws {
+    @Test func maxBytesEndsMeasurement() throws {
         let sandbox = try Sandbox()
         let size = 64 << 20
         try Data(count: size).write(to: URL(fileURLWithPath: sandbox.path("file")))
@@ -73,7 +73,7 @@ struct BenchEndToEndTests {
         #expect(try folder.names() == [])
     }
 
-    @Test func filesAreRemoved() throws {
+    @Test func removesFiles() throws {
         let stage = try Stage(size: 1 << 20)
         let outcome = try run(stage, ["-x", "2", "--rounds", "2", "--disk", "."])
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
@@ -82,7 +82,7 @@ struct BenchEndToEndTests {
         #expect(try stage.names() == [])
     }
 
-    @Test func aSingleStreamIsMeasuredOnce() throws {
+    @Test func measuresOneStreamWithoutRanges() throws {
         let stage = try Stage(size: 1 << 20)
         stage.change { offer in
             offer.servesRanges = false
@@ -95,7 +95,7 @@ struct BenchEndToEndTests {
         #expect(outcome.errorOutput.contains("the server does not support byte ranges"))
     }
 
-    @Test func othersThatMissOrFailAreNotes() throws {
+    @Test func missingOrFailingProgramsAreNotes() throws {
         let stage = try Stage(size: 1 << 20)
         let programs = try Sandbox()
         try FileManager.default.createSymbolicLink(
@@ -114,7 +114,7 @@ struct BenchEndToEndTests {
     }
 
     @Test(arguments: [(404, 69, "status"), (403, 77, "refused")] as [(Int, Int32, String)])
-    func refusals(status: Int, code: Int32, kind: String) throws {
+    func failsWithCodeOfStatus(status: Int, code: Int32, kind: String) throws {
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { $1 = .text(status) } }
         let outcome = try run(stage, ["--json"])
@@ -125,7 +125,7 @@ struct BenchEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
-    @Test func unreachableAndWrong() throws {
+    @Test func refusesUnreachableServerAndWrongUsage() throws {
         let folder = try Sandbox()
         func code(_ arguments: [String]) throws -> Int32? {
             try Segget.run(["bench", "--retries", "0"] + arguments, in: folder.path).exitCode
@@ -140,7 +140,7 @@ struct BenchEndToEndTests {
         #expect(try folder.names() == ["r.html"])
     }
 
-    @Test func serverThatFailsLaterIsAFailure() throws {
+    @Test func failsIfServerFailsLater() throws {
         let stage = try Stage(size: 1 << 20)
         stage.bendGET { $0 = .text(404) }
         let outcome = try run(stage, ["-x", "1", "--rounds", "1", "--retries", "0"])
@@ -149,7 +149,7 @@ struct BenchEndToEndTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
-    func stoppedLeavesNothingRunning(signal: Int32) throws {
+    func stopLeavesNoProcess(signal: Int32) throws {
         let stage = try Stage(size: 64 << 20)
         stage.bendGET { $0.stallAfter = 64 << 10 }
         let secret = "hush-\(getpid())-\(signal)"

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ConnectionCountTests {
     /// If each connection is limited separately, segget opens more.
-    @Test func manyWhereEachIsSlow() async throws {
+    @Test func opensManyIfEachIsSlow() async throws {
         let trial = try WireTrial(size: 24_000_000, sendBuffer: 32 << 10) { request, reply in
             if request.method == "GET" { reply.pace = 300_000 }
         }
@@ -17,7 +17,7 @@ struct ConnectionCountTests {
     }
 
     /// If one connection reaches the full speed, segget opens few.
-    @Test func fewWhereOneDoes() async throws {
+    @Test func opensFewIfOneSuffices() async throws {
         // Another process that uses a core for a moment makes more connections seem faster.
         let isOneEnough = try await Trials.oneOfThree {
             let trial = try WireTrial(size: 200_000_000)
@@ -29,7 +29,7 @@ struct ConnectionCountTests {
     }
 
     @Test(arguments: ["0", "65", "-1", "many", ""])
-    func refusesWhatIsNoNumber(text: String) throws {
+    func refusesInvalidNumber(text: String) throws {
         let sandbox = try Sandbox()
         let outcome = try Segget.run(
             ["http://127.0.0.1:1/f", "--connections=\(text)"], in: sandbox.path)
@@ -37,7 +37,7 @@ struct ConnectionCountTests {
     }
 
     /// A limit that an earlier run learned applies from the first request on.
-    @Test func aLimitIsRemembered() async throws {
+    @Test func remembersServerLimit() async throws {
         let stage = try ServerLimitTrial(
             size: 6_000_000, pace: 600_000, refusal: .status503
         ) { _ in 2 }

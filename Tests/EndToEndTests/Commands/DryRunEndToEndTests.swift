@@ -10,7 +10,7 @@ struct DryRunEndToEndTests {
         try #require(try jsonEvents(outcome.output).first)
     }
 
-    @Test func tellsOfAnewDownload() throws {
+    @Test func reportsNewDownload() throws {
         let stage = try Stage(size: 8 << 20)
         let outcome = try stage.run(["--dry-run"], path: "/file?token=hush")
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
@@ -30,7 +30,7 @@ struct DryRunEndToEndTests {
         #expect(stage.origin.bytesServed == 0)
     }
 
-    @Test func tellsOfResuming() throws {
+    @Test func reportsResuming() throws {
         let stage = try Stage(size: 24 << 20)
         let kept = try stage.leavePart(each: 2 << 20)
         let before = try stage.snapshot()
@@ -50,7 +50,7 @@ struct DryRunEndToEndTests {
         #expect(stage.bytesServed(after: requests) <= 16)
     }
 
-    @Test func tellsOfADiskThatIsTooSmall() throws {
+    @Test func reportsDiskThatIsTooSmall() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: 4_000_000, in: disk.path)
         let outcome = try stage.run(["--dry-run", "--json"])
@@ -65,7 +65,7 @@ struct DryRunEndToEndTests {
             try report(try stage.run(["--dry-run", "--json"]))["action"] as? String == "resume")
     }
 
-    @Test func tellsOfAFileThatIsThere() throws {
+    @Test func reportsExistingFile() throws {
         let stage = try Stage(size: 100_000)
         #expect(try stage.run(["--keep-manifest"]).exitCode == 0)
         let before = try stage.snapshot()
@@ -84,7 +84,7 @@ struct DryRunEndToEndTests {
         #expect(try stage.snapshot() == before)
     }
 
-    @Test func tellsOfSeveralFiles() throws {
+    @Test func reportsSeveralFiles() throws {
         let stage = try Stage(size: 1000)
         let second = stage.origin.url("/other/file")
         let outcome = try stage.run(["--dry-run", "--json", second])
@@ -94,7 +94,7 @@ struct DryRunEndToEndTests {
         #expect(try stage.names() == [])
     }
 
-    @Test func endsAsTheDownloadWould() throws {
+    @Test func hasExitCodeOfDownload() throws {
         let stage = try Stage(size: 1000)
         try Data("old".utf8).write(to: URL(fileURLWithPath: stage.path("file")))
         let exists = try stage.run(["--dry-run", "--json"])

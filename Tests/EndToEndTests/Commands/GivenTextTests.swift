@@ -16,7 +16,7 @@ struct GivenTextTests {
         #expect(add.end == .exit(64), "\(add.errorOutput)")
     }
 
-    @Test func aTildeInQuotesIsNamed() throws {
+    @Test func quotedTildeIsRefused() throws {
         let stage = try Stage(size: 10)
         for option in ["--directory=~/x", "--output=~/x"] {
             let outcome = try stage.run([option])
@@ -28,7 +28,7 @@ struct GivenTextTests {
         #expect(try stage.names() == ["~"])
     }
 
-    @Test func blanksAroundAURLAreLeftOut() throws {
+    @Test func ignoresBlanksAroundURL() throws {
         let stage = try QueueStage(size: 1000)
         let url = stage.origin.url("/f.bin")
         let get = try Segget.run([" \(url)\n"], in: stage.folder)
@@ -37,7 +37,7 @@ struct GivenTextTests {
         #expect(try stage.tasks().first?["url"] as? String == url)
     }
 
-    @Test func theLastAtSignDividesUserAndHost() throws {
+    @Test func lastAtSignSeparatesUserFromHost() throws {
         let stage = try QueueStage(size: 1000)
         stage.files.bend { request, reply in
             // `me@corp:hush`.
@@ -52,7 +52,7 @@ struct GivenTextTests {
         #expect(!(try stage.done("show", id).contains("hush")))
     }
 
-    @Test func aListSaysWhyAHeaderIsRefused() throws {
+    @Test func listReportsWhyHeaderIsRefused() throws {
         let stage = try Stage(size: 10)
         let sandbox = try Sandbox()
         let list = try sandbox.write(
@@ -65,7 +65,7 @@ struct GivenTextTests {
 
     /// This machine's clock is years behind that of the server, which requests a delay of one
     /// second.
-    @Test func retryAfterCountsFromTheDateOfTheReply() throws {
+    @Test func retryAfterIsRelativeToDateOfReply() throws {
         let stage = try Stage(size: 300_000)
         let refused = Guarded(0)
         stage.change { offer in

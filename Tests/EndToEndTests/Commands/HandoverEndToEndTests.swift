@@ -51,7 +51,7 @@ struct HandoverEndToEndTests {
     }
 
     @Test(arguments: ["usr/bin", "usr/libexec/segget"])
-    func theManagerIsStartedAsSeggetWas(folder: String) throws {
+    func managerReceivesArgumentsAndEnvironment(folder: String) throws {
         let stage = try Stage()
         try stage.install(folder, script: Self.script)
         let arguments = ["add", "http://127.0.0.1/f", "", "--tag", "a b"]
@@ -65,7 +65,7 @@ struct HandoverEndToEndTests {
     }
 
     /// The manager is found relative to the program, not to a link to it.
-    @Test func aLinkToTheProgramLeadsToTheManager() throws {
+    @Test func linkToSeggetFindsManager() throws {
         let stage = try Stage()
         try stage.install("usr/libexec/segget", script: Self.script)
         let link = stage.sandbox.path("other/fetch")
@@ -76,7 +76,7 @@ struct HandoverEndToEndTests {
         #expect(outcome.output.hasSuffix("\n--no-config\nlist\n"))
     }
 
-    @Test func withoutAManagerItsCommandsSayWhatIsMissing() throws {
+    @Test func queueCommandsReportMissingManager() throws {
         let stage = try Stage()
         for arguments in [["list"], ["-q", "list"], ["help", "list"]] {
             let outcome = try stage.run(arguments)
@@ -89,7 +89,7 @@ struct HandoverEndToEndTests {
         }
     }
 
-    @Test func withoutAManagerSeggetAnswersForItself() throws {
+    @Test func helpWorksWithoutManager() throws {
         let stage = try Stage()
         for arguments in [
             ["--help"], ["help"], ["help", "get"], ["help", "network"],
@@ -102,7 +102,7 @@ struct HandoverEndToEndTests {
         #expect(try stage.run(["--wibble", "list"]).end == .exit(64))
     }
 
-    @Test func aManagerThatCannotBeStartedIsNamed() throws {
+    @Test func reportsManagerThatCannotBeStarted() throws {
         let stage = try Stage()
         try stage.install("usr/libexec/segget", script: Self.script, mode: 0o644)
         let outcome = try stage.run(["list"])
@@ -112,7 +112,7 @@ struct HandoverEndToEndTests {
     }
 
     /// Commands without a queue do not start the manager.
-    @Test func downloadsStartNoManager() throws {
+    @Test func downloadsDoNotStartManager() throws {
         let stage = try Stage()
         try stage.install("usr/bin", script: Self.script)
         for arguments in [
@@ -124,7 +124,7 @@ struct HandoverEndToEndTests {
     }
 
     /// The manager from the same build has all commands of segget.
-    @Test func theManagerAnswersForAll() throws {
+    @Test func managerHasAllCommandsOfSegget() throws {
         let own = try Segget.binary()
         let manager = URL(filePath: own).deletingLastPathComponent().appending(
             path: "segget-manager"

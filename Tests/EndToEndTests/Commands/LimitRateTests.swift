@@ -56,7 +56,7 @@ struct LimitRateTests {
         return samples
     }
 
-    @Test func isKeptWithinThreePercent() async throws {
+    @Test func rateStaysWithinThreePercent() async throws {
         let rate = Double(2 << 20)
         let content = Content(size: 13 << 20, seed: 11)
         let (root, sandbox) = (try Sandbox(), try Sandbox())
@@ -88,7 +88,7 @@ struct LimitRateTests {
 
     /// libcurl delivers more bytes at once than the rate allows per second; later the limit is
     /// removed.
-    @Test func aSlowRateIsKeptAndLifted() async throws {
+    @Test func lowLimitAppliesAndIsRemoved() async throws {
         let rate = 10_240.0
         let isReached = try await Trials.oneOfThree {
             let stage = try Stage(size: 4 << 20)
@@ -115,7 +115,7 @@ struct LimitRateTests {
     }
 
     /// The rate changes repeatedly.
-    @Test func changesWhileItRuns() async throws {
+    @Test func limitChangesDuringDownload() async throws {
         let stage = try Stage(size: 24 << 20)
         let session = DownloadSession()
         session.limitRate(Double(1 << 20))
@@ -137,7 +137,7 @@ struct LimitRateTests {
 
     /// Bytes that are paused and delivered again are written once, with every framing.
     @Test(arguments: [OriginReply.Framing.contentLength, .chunked, .close])
-    func everyFramingStandsPauses(framing: OriginReply.Framing) async throws {
+    func pausesWorkWithEveryFraming(framing: OriginReply.Framing) async throws {
         let stage = try Stage(size: 3_000_001)
         stage.change { offer in
             offer.servesRanges = false
@@ -161,7 +161,7 @@ struct LimitRateTests {
     }
 
     /// segget detects a reply that is longer than announced, and does not wait for it.
-    @Test func aBodyThatIsTooLongDoesNotHang() async throws {
+    @Test func tooLongBodyDoesNotHang() async throws {
         let stage = try Stage(size: 3_000_000)
         stage.bendGET { reply in
             guard case .content(let content, let range) = reply.body else { return }
@@ -174,7 +174,7 @@ struct LimitRateTests {
         await session.shutdown()
     }
 
-    @Test func stopsAtOnceWhileEverybodyWaits() async throws {
+    @Test func stopsImmediatelyWhileConnectionsWait() async throws {
         let stage = try Stage(size: 3_000_000)
         let session = DownloadSession(rateLimit: 1000)
         let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
@@ -218,7 +218,7 @@ struct LimitRateTests {
     /// Other connections use the shares that slow ones do not need. Waiting for a share is neither
     /// a stall nor a reason for a takeover.
     @Test(arguments: [20_000, 20])
-    func slowConnectionsKeepNothingBack(pace: Double) async throws {
+    func otherConnectionsUseSharesOfSlowOnes(pace: Double) async throws {
         let isQuick = try await Trials.oneOfThree {
             let stage = try Stage(size: 6_000_000, memory: 32 << 20)
             stage.change { offer in
@@ -241,7 +241,7 @@ struct LimitRateTests {
 
     /// If all connections wait for the limit, no connection takes over work, because that gains
     /// nothing.
-    @Test func whoWaitsForAShareIsNotRobbed() async throws {
+    @Test func waitingForShareCausesNoTakeover() async throws {
         let stage = try Stage(size: 2_000_000)
         let session = DownloadSession(rateLimit: 400_000)
         var options = DownloadOptions()
@@ -259,7 +259,7 @@ struct LimitRateTests {
     }
 
     /// A very low limit does not make connections count as stalled.
-    @Test func aRateOfNextToNothingIsNoSilence() async throws {
+    @Test func veryLowLimitIsNotStall() async throws {
         let stage = try Stage(size: 2_000_000)
         let session = DownloadSession(rateLimit: 1)
         var options = DownloadOptions()

@@ -16,7 +16,7 @@ struct LimitSignalTests {
         return try notices().map { $0["limit"] as? Int64 }
     }
 
-    @Test func halveAndDoubleTheLimit() throws {
+    @Test func signalsHalveAndDoubleLimit() throws {
         let stage = try Stage(size: 2_500_000)
         let process = try stage.start(["--limit-rate", "256K", "--json", "-x", "4"])
         #expect(eventually(timeout: 120) { process.output.contains("\"limit\":262144") })
@@ -34,7 +34,7 @@ struct LimitSignalTests {
         #expect(try stage.isRight())
     }
 
-    @Test func makeALimitOfTheSpeedAndTakeItBack() throws {
+    @Test func signalsSetAndRemoveLimitFromSpeed() throws {
         let stage = try Stage(size: 8_000_000)
         stage.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["--json", "-x", "4"])
@@ -56,7 +56,7 @@ struct LimitSignalTests {
         #expect(try stage.isRight())
     }
 
-    @Test func areIgnoredWhenTheyWereIgnoredBefore() throws {
+    @Test func ignoredSignalStaysIgnored() throws {
         let stage = try Stage(size: 2_500_000)
         let process = try ChildProcess(
             "/bin/sh",
@@ -74,7 +74,7 @@ struct LimitSignalTests {
         #expect(try stage.isRight())
     }
 
-    @Test func doNotEndAProbe() throws {
+    @Test func signalsDoNotEndProbe() throws {
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
         let process = try Segget.start(["probe", stage.origin.url("/file")], in: stage.folder)

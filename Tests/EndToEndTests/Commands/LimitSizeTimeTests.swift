@@ -8,7 +8,7 @@ struct LimitSizeTimeTests {
     // MARK: Size
 
     @Test(arguments: [2_999_999, 0] as [Int64])
-    func aLargerFileIsRefusedBeforeAnythingIsFetched(limit: Int64) async throws {
+    func refusesLargerFileBeforeDownload(limit: Int64) async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run("--max-size", "\(limit)")
         try trial.expectFailure(outcome, code: 69, kind: "too_large", keepsPart: false)
@@ -20,7 +20,7 @@ struct LimitSizeTimeTests {
         try trial.expectComplete(try await trial.run("--max-size", "3000000"))
     }
 
-    @Test func whatHeadAloneTellsRefusesNothing() async throws {
+    @Test func ignoresSizeFromHEADOnly() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply.claimedLength = 1_000_000_000 }
         }
@@ -28,7 +28,7 @@ struct LimitSizeTimeTests {
     }
 
     @Test(arguments: [OriginReply.Framing.chunked, .close])
-    func aFileOfUnknownSizeIsStoppedWhenItIsLarger(framing: OriginReply.Framing) async throws {
+    func refusesLargerFileOfUnknownSize(framing: OriginReply.Framing) async throws {
         let trial = try WireTrial { request, content in
             OriginReply.file(content, for: request, etag: "\"a\"", ranges: false).with {
                 $0.framing = framing
@@ -43,7 +43,7 @@ struct LimitSizeTimeTests {
     }
 
     /// segget stops at the limit, not at the end of the file.
-    @Test func aFileOfUnknownSizeIsNotFetchedToItsEnd() throws {
+    @Test func stopsFileOfUnknownSizeAtLimit() throws {
         let stage = try Stage(size: 200_000_000)
         stage.hideSize()
         let outcome = try stage.run(["--max-size", "1M"])
@@ -52,7 +52,7 @@ struct LimitSizeTimeTests {
         #expect(try stage.names().isEmpty)
     }
 
-    @Test func whatStandsThereIsLeftAlone() throws {
+    @Test func existingFilesStayUnchanged() throws {
         let stage = try Stage(size: 4_000_000)
         let kept = try stage.leavePart(each: 200_000)
         let outcome = try stage.run(["--max-size", "1M", "-o", "file"])
@@ -72,7 +72,7 @@ struct LimitSizeTimeTests {
 
     // MARK: Time
 
-    @Test func timeIsUpAndTheSameCommandResumes() throws {
+    @Test func sameCommandResumesAfterTimeLimit() throws {
         let stage = try Stage(size: 8_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 200_000 }
         let outcome = try stage.run(["-x", "4", "--max-time", "2.5", "--json"])
@@ -94,7 +94,7 @@ struct LimitSizeTimeTests {
         #expect(try stage.isRight())
     }
 
-    @Test func probingCounts() throws {
+    @Test func timeLimitIncludesProbing() throws {
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
         let outcome = try stage.run(["--max-time", "0.5"])
@@ -103,7 +103,7 @@ struct LimitSizeTimeTests {
     }
 
     /// A signal before the time limit is reported as the signal.
-    @Test func aSignalIsNotTakenForTheTime() throws {
+    @Test func signalIsNotReportedAsTimeLimit() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["-x", "4", "--max-time", "60"])

@@ -49,14 +49,14 @@ struct MistypedTests {
         (["--", "verfy", "f"], "`segget verify`"), (["Pause", "60ad"], "`segget pause`"),
         (["--enqueue", "ls"], "`segget list`"), (["ls", "http://127.0.0.1:9/f"], "`segget list`"),
     ])
-    func aMistypedCommandAsksNobody(arguments: [String], hint: String) throws {
+    func mistypedCommandSendsNoRequest(arguments: [String], hint: String) throws {
         let text = try Trial().refused(arguments)
         #expect(text.contains("there is no command `"), "\(text)")
         #expect(text.contains(hint), "\(text)")
     }
 
     /// After `get`, a word is a host name.
-    @Test func aHostWithoutADotIsAskedByGetAndByItsURL() throws {
+    @Test func hostWithoutDotNeedsGetOrURL() throws {
         let trial = try Trial()
         for (count, arguments) in [["get", "pasue"], ["http://pasue/"]].enumerated() {
             _ = try Segget.start(
@@ -78,7 +78,7 @@ struct MistypedTests {
         (["set", "60ad", "--limit-rate", "500b"], ["`500`", "`500bit`"]),
         (["add", "--limit-rate", "1mb", url], ["`1M`", "`1Mbit`"]),
     ])
-    func aRateInSmallBIsAmbiguous(arguments: [String], words: [String]) throws {
+    func refusesRateWithLowercaseB(arguments: [String], words: [String]) throws {
         let text = try Trial().refused(arguments)
         for word in words { #expect(text.contains(word), "\(text)") }
     }
@@ -94,7 +94,7 @@ struct MistypedTests {
         (["--checksum", "http://me:hidden@h/", url], ["(not shown)"]),
         (["--checksum", "sha-1:\(sha1)", "-x", "sha-1:\(sha1)", url], ["(not shown)"]),
     ])
-    func aWrongChecksumIsShown(arguments: [String], words: [String]) throws {
+    func messageShowsInvalidChecksum(arguments: [String], words: [String]) throws {
         let text = try Trial().refused(arguments)
         for word in words { #expect(text.contains(word), "\(text)") }
         #expect(!text.contains("hidden"))
@@ -114,13 +114,13 @@ struct MistypedTests {
         ["list", "--queue"], ["list", "--queue", url], ["serve", "--queue", url],
         ["run", "--queue="], ["pause", "--all", "--queue", url],
     ])
-    func theQueueIsAFileAndEnqueueIsNamed(arguments: [String]) throws {
+    func queueWithURLSuggestsEnqueue(arguments: [String]) throws {
         let text = try Trial().refused(arguments)
         #expect(text.contains("--queue") && text.contains("`--enqueue`"), "\(text)")
     }
 
     @Test(arguments: [["get", url], [url], ["get", "--enqueue", url], ["add", url], ["list"]])
-    func theQueueIsNoURLInOtherPlacesEither(arguments: [String]) throws {
+    func configuredQueueWithURLSuggestsEnqueue(arguments: [String]) throws {
         let trial = try Trial()
         let text = try trial.refused(arguments, ["SEGGET_QUEUE": Self.url])
         #expect(text.contains("SEGGET_QUEUE") && text.contains("`--enqueue`"), "\(text)")
@@ -138,13 +138,13 @@ struct MistypedTests {
         ["get", "--netrc-file", url], ["get", "--config", url], ["verify", url],
         ["add", "-d", url], ["rename", "60ad", "-d", url], ["serve", "--log-file", url],
     ])
-    func noPathIsAURL(arguments: [String]) throws {
+    func refusesURLAsPath(arguments: [String]) throws {
         let text = try Trial().refused(arguments + (arguments[0] == "get" ? [Self.url] : []))
         #expect(text.contains(", not a URL"), "\(text)")
         #expect(!text.contains("hush"), "\(text)")
     }
 
-    @Test func noPathInAListIsAURL() throws {
+    @Test func refusesURLAsPathInList() throws {
         let trial = try Trial()
         for option in [
             "dir", "out", "load-cookies", "certificate", "private-key", "ca-certificate",

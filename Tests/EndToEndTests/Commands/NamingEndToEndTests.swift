@@ -12,14 +12,14 @@ struct NamingEndToEndTests {
         ("attachment; filename*=UTF-8''e%CC%81.txt", "\u{e9}.txt"),
         ("attachment; filename=\"file.bin.segget\"", "file.bin.segget_"),
     ])
-    func areTheServersSuggestion(disposition: String, name: String) async throws {
+    func usesServersSuggestion(disposition: String, name: String) async throws {
         let trial = try WireTrial(size: 1000) { $1.set("Content-Disposition", disposition) }
         try trial.expectComplete(try await trial.run(), name: name)
         let names = try trial.sandbox.names().map { Array($0.utf8) }
         #expect(names == [Array(name.utf8)])
     }
 
-    @Test func areReadFromISO8859() async throws {
+    @Test func decodesISO8859() async throws {
         let body = String(repeating: "x", count: 100)
         let head =
             "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n"
@@ -32,7 +32,7 @@ struct NamingEndToEndTests {
         #expect(try trial.sandbox.names() == ["café.txt"])
     }
 
-    @Test func areTheURLsWithRemoteName() async throws {
+    @Test func remoteNameUsesGivenURL() async throws {
         let trial = try WireTrial(size: 1000) { request, reply in
             if request.path == "/given.bin" {
                 reply = .text(302)
@@ -48,7 +48,7 @@ struct NamingEndToEndTests {
         #expect(try trial.sandbox.names() == ["given.bin", "suggested.bin"])
     }
 
-    @Test func comeFromInternationalAddresses() async throws {
+    @Test func acceptsInternationalURLs() async throws {
         let trial = try WireTrial(size: 1000)
         let url = trial.origin.url("/straße/日本 語.txt?ü=1")
             .replacingOccurrences(of: "127.0.0.1", with: "bücher.localhost")
@@ -59,7 +59,7 @@ struct NamingEndToEndTests {
         #expect(request.target.utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test func areNumberedInPlaceOfRefused() async throws {
+    @Test func autoRenameNumbersExistingNames() async throws {
         let trial = try WireTrial(size: 100_000)
         try trial.sandbox.write("file.bin", "old")
         let refused = try await trial.run()
@@ -79,7 +79,7 @@ struct NamingEndToEndTests {
         #expect(try String(decoding: trial.sandbox.read("file.bin"), as: UTF8.self) == "old")
     }
 
-    @Test func areKeptByANumberedDownloadThatIsResumed() throws {
+    @Test func resumedDownloadKeepsNumberedName() throws {
         let stage = try Stage(size: 24 << 20)
         try Data("old".utf8).write(to: URL(fileURLWithPath: stage.path("file")))
         // Another program's file.
@@ -104,7 +104,7 @@ struct NamingEndToEndTests {
         #expect(try stage.names() == ["file", "file.1.part", "file.2", "file.3"])
     }
 
-    @Test func contradictionsAreRefused() async throws {
+    @Test func refusesConflictingOptions() async throws {
         let trial = try WireTrial(size: 10)
         let outcome = try await trial.run("--auto-rename", "--overwrite")
         #expect(outcome.exitCode == 64)

@@ -27,7 +27,7 @@ struct OutputTests {
     }
 
     /// The server stalls for longer than the period over which the speed is measured.
-    @Test(.timeLimit(.minutes(5))) func speedFallsToZeroWhenTheServerStalls() throws {
+    @Test(.timeLimit(.minutes(5))) func speedFallsToZeroDuringStall() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET {
             $0.stallAfter = 200_000
@@ -96,7 +96,7 @@ struct OutputTests {
     }
 
     /// The download continues after the reader of the events has exited.
-    @Test(.timeLimit(.minutes(5))) func jsonNobodyReadsDoesNotEndTheDownload() throws {
+    @Test(.timeLimit(.minutes(5))) func closedJSONReaderDoesNotEndDownload() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0.pace = 500_000 }
         let outcome = try ChildProcess.run(

@@ -14,7 +14,7 @@ struct PipeEndToEndTests {
 
     /// The reader pauses for longer than the stall timeout: segget uses no retry, and the received
     /// bytes are limited.
-    @Test(arguments: [true, false]) func aSlowReaderIsNoStall(servesRanges: Bool) throws {
+    @Test(arguments: [true, false]) func slowReaderIsNotStall(servesRanges: Bool) throws {
         let stage = try Stage(size: 40_000_000)
         stage.change { $0.servesRanges = servesRanges }
         let piped = try start(
@@ -34,7 +34,7 @@ struct PipeEndToEndTests {
     }
 
     /// A slow reader does not make the server count as slow.
-    @Test(arguments: [true, false]) func aSlowReaderIsNoSlowServer(servesRanges: Bool) throws {
+    @Test(arguments: [true, false]) func slowReaderIsNotSlowServer(servesRanges: Bool) throws {
         let stage = try Stage(size: 8_000_000)
         stage.change { $0.servesRanges = servesRanges }
         let piped = try start(
@@ -47,7 +47,7 @@ struct PipeEndToEndTests {
         #expect(!outcome.errorOutput.contains("new connections"))
     }
 
-    @Test(arguments: [true, false]) func memoryIsBoundedByTheWindow(servesRanges: Bool) throws {
+    @Test(arguments: [true, false]) func windowLimitsMemory(servesRanges: Bool) throws {
         let root = try Sandbox()
         let size: Int64 = 160_000_000
         let file = open(root.path("sparse"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
@@ -72,7 +72,7 @@ struct PipeEndToEndTests {
         try ChildProcess.run("/bin/bash", ["-c", line, Segget.binary(), url], in: folder)
     }
 
-    @Test func aReaderThatGoesAwayEndsItQuietly() throws {
+    @Test func closedReaderEndsQuietly() throws {
         let stage = try Stage(size: 30_000_000)
         let outcome = try bash(
             "\"$0\" -o - \"$1\" --progress none | head -c 1000; exit ${PIPESTATUS[0]}",
@@ -85,7 +85,7 @@ struct PipeEndToEndTests {
 
     /// The reader does not read, and the pipe and the window are full.
     @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)], [true, false])
-    func aSignalEndsItAlthoughNobodyReads(
+    func signalEndsBlockedWriter(
         signal: (number: Int32, code: Int32), servesRanges: Bool
     ) throws {
         let stage = try Stage(size: 30_000_000)
@@ -100,7 +100,7 @@ struct PipeEndToEndTests {
     }
 
     /// The signal arrives after the whole file was received, but before it was read.
-    @Test func aSignalEndsItAlsoAtTheEnd() throws {
+    @Test func signalEndsAfterLastReceivedByte() throws {
         let stage = try Stage(size: 1_000_000)
         let piped = try start(stage, ["--progress", "plain"])
         #expect(stage.content.matches(try piped.read(1000), in: 0..<1000))
@@ -111,7 +111,7 @@ struct PipeEndToEndTests {
         #expect(outcome.errorOutput.contains("written: the first "), "\(outcome.errorOutput)")
     }
 
-    @Test func aFullDiskIsSaid() throws {
+    @Test func reportsFullDisk() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: 5_000_000)
         let outcome = try bash(
@@ -124,7 +124,7 @@ struct PipeEndToEndTests {
         #expect(try stage.content.firstDifference(at: disk.path("out"), in: 0..<1_048_576) == nil)
     }
 
-    @Test func aFileIsWrittenFromItsPositionOn() throws {
+    @Test func writesFromPositionOfFile() throws {
         let stage = try Stage(size: 5_000_000)
         let outcome = try bash(
             "exec >out; echo before; \"$0\" -o - \"$1\"; echo after", stage.origin.url("/file"),
@@ -136,7 +136,7 @@ struct PipeEndToEndTests {
         #expect(stage.content.matches(Array(bytes.dropFirst(7).dropLast(6)), in: 0..<5_000_000))
     }
 
-    @Test func standardOutputThatIsClosedIsRefused() throws {
+    @Test func refusesClosedStandardOutput() throws {
         let stage = try Stage(size: 1000)
         let outcome = try bash(
             "exec \"$0\" -o - \"$1\" >&-", stage.origin.url("/file"), in: stage.folder)
@@ -146,7 +146,7 @@ struct PipeEndToEndTests {
     }
 
     /// script(1) runs segget with a terminal.
-    @Test func aTerminalIsRefused() throws {
+    @Test func refusesTerminal() throws {
         let stage = try Stage(size: 1000)
         let outcome = try bash(
             "script -qec \"'$0' -o - '$1'\" /dev/null", stage.origin.url("/file"),
@@ -183,7 +183,7 @@ struct PipeEndToEndTests {
     }
 
     /// Uses the public API.
-    @Test func theLibraryWritesToADescriptor() async throws {
+    @Test func libraryWritesToDescriptor() async throws {
         let stage = try Stage(size: 5_000_000)
         let path = stage.path("out")
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)

@@ -46,7 +46,7 @@ struct PlaceTests {
             (["-o", "sub/x"], ["sub", "sub/x"]), (["--name", "sub/x"], ["sub", "sub/x"]),
             (["-d", "a/b", "-o", "c/x"], ["a", "a/b", "a/b/c", "a/b/c/x"]),
         ], Way.allCases)
-    func aFileGoesWhereItIsSaid(place: ([String], [String]), way: Way) throws {
+    func savesFileAtGivenPath(place: ([String], [String]), way: Way) throws {
         let stage = try Stage(size: Self.size)
         let outcome = try run(stage, way, place.0)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -56,7 +56,7 @@ struct PlaceTests {
 
     /// A file that is missing on the server creates no folder.
     @Test(arguments: [["-o", "sub/x"], ["-o", "x", "-d", "new/deep"]])
-    func aFailedDownloadLeavesNoFolder(arguments: [String]) throws {
+    func failedDownloadLeavesNoFolder(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         stage.change { $0.bend = { _, reply in reply = .text(404) } }
         let outcome = try run(stage, .get, arguments)
@@ -65,7 +65,7 @@ struct PlaceTests {
     }
 
     @Test(arguments: Way.allCases)
-    func aConfiguredFolderDoesNotJoinATypedName(way: Way) throws {
+    func givenNameIgnoresConfiguredFolder(way: Way) throws {
         for option in ["-o", "--output", "--name"] {
             let stage = try Stage(size: Self.size)
             let configured = ["SEGGET_DIRECTORY": stage.path("configured")]
@@ -80,7 +80,7 @@ struct PlaceTests {
 
     /// A name and a folder that are both configured would apply to every download, so they are
     /// refused.
-    @Test func aConfiguredNameAndFolderAreRefused() throws {
+    @Test func refusesConfiguredNameAndFolder() throws {
         let stage = try Stage(size: Self.size)
         let outcome = try run(
             stage, .get, [], ["SEGGET_DIRECTORY": "d", "SEGGET_OUTPUT": "n"])
@@ -90,7 +90,7 @@ struct PlaceTests {
     }
 
     @Test(arguments: ["", "# nothing\n", "\n\n"])
-    func anEmptyListIsDone(text: String) throws {
+    func emptyListSucceeds(text: String) throws {
         let stage = try Stage(size: Self.size)
         let lists = try Sandbox()
         let list = try lists.write("list", text)

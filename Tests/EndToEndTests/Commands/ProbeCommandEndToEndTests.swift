@@ -64,7 +64,7 @@ struct ProbeCommandEndToEndTests {
     ]
 
     @Test(arguments: cases)
-    func reports(server: Case) async throws {
+    func reportsServer(server: Case) async throws {
         let trial = try WireTrial(size: 2_000_000) { server.bend($0, &$1) }
         let url = trial.origin.url("/dir/file.bin?token=hush")
         let text = try await Trials.run(["probe", url], in: trial.sandbox.path)
@@ -90,7 +90,7 @@ struct ProbeCommandEndToEndTests {
     @Test(
         arguments: [(401, 77, "refused"), (403, 77, "refused"), (404, 69, "status")]
             as [(Int, Int32, String)])
-    func refusals(status: Int, code: Int32, kind: String) async throws {
+    func failsWithCodeOfStatus(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { _, reply in reply = .text(status) }
         let outcome = try await Trials.run(
             ["probe", trial.origin.url("/f?token=hush"), "--json"], in: trial.sandbox.path)
@@ -100,7 +100,7 @@ struct ProbeCommandEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
-    @Test func format1HasItsNames() async throws {
+    @Test func format1HasItsFieldNames() async throws {
         let trial = try WireTrial(size: 2_000_000)
         let url = trial.origin.url("/f")
         for (arguments, environment) in [
@@ -131,7 +131,7 @@ struct ProbeCommandEndToEndTests {
         #expect(try outcome.events().first?.kind == "contract_broken")
     }
 
-    @Test func digestsAndRedirectsAreTold() async throws {
+    @Test func reportsDigestsAndRedirects() async throws {
         let trial = try WireTrial { request, reply in
             guard request.path == "/to/real.iso" else {
                 reply = .text(302, headers: [HeaderField("Location", "/to/real.iso?secret=hush")])

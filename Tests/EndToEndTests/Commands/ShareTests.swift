@@ -69,7 +69,7 @@ struct ShareTests {
         #expect(check.exitCode == 0, "\(check.errorOutput)")
     }
 
-    @Test func theManPageIsSoundAndTellsOfEveryOption() throws {
+    @Test func manPageIsValidAndListsEveryOption() throws {
         let lint = try shell("sh", "mandoc -Tlint -Wstyle man/*.1")
         #expect(lint.exitCode == 0 && lint.output.isEmpty, "\(lint.output)")
         let page = try shell("sh", "mandoc -Tutf8 -O width=200 man/segget.1 | col -b")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SkipExistingTests {
     /// Without validators, the second run of a list would otherwise exit with 73.
-    @Test func aListAgainSkipsWhatExists() throws {
+    @Test func secondRunOfListSkipsExistingFiles() throws {
         let stage = try BatchStage(size: 300_000)
         stage.bend { _, reply in reply.set("ETag", nil) }
         let urls = stage.urls(2) + [stage.origin.url("/3/other.iso")]
@@ -34,7 +34,7 @@ struct SkipExistingTests {
         #expect(!again.errorOutput.contains("complete"))
     }
 
-    @Test func oneFileIsSkippedByEachKindOfName() throws {
+    @Test func skipsFileByEachKindOfName() throws {
         let stage = try Stage(size: 1000)
         for name in ["file", "given", "named"] {
             try Data("mine".utf8).write(to: URL(fileURLWithPath: stage.path(name)))
@@ -52,7 +52,7 @@ struct SkipExistingTests {
         #expect(try stage.names() == ["file", "given", "named"])
     }
 
-    @Test func aPartIsNotAFile() throws {
+    @Test func partIsNotSkipped() throws {
         let stage = try Stage(size: 8 << 20)
         let kept = try stage.leavePart(each: 1 << 20)
         let before = stage.origin.requests.count
@@ -62,13 +62,13 @@ struct SkipExistingTests {
     }
 
     @Test(arguments: [["--overwrite"], ["--auto-rename"], ["--timestamping"], ["-o", "-"]])
-    func contradictionsAreRefused(options: [String]) throws {
+    func refusesConflictingOptions(options: [String]) throws {
         let stage = try Stage(size: 10)
         #expect(try stage.run(options + ["--skip-existing"]).end == .exit(64))
         #expect(stage.origin.requests.isEmpty)
     }
 
-    @Test func aListAndTheQueueTakeItToo() throws {
+    @Test func listsAndQueueSupportSkipExisting() throws {
         let stage = try QueueStage(size: 1000)
         try stage.files.sandbox.write("b.iso", "mine")
         try stage.files.sandbox.write(

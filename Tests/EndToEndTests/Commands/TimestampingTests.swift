@@ -48,7 +48,7 @@ struct TimestampingTests {
         .timeLimit(.minutes(5)),
         arguments: [[], ["--xattr"], ["--keep-manifest"], ["--no-remote-time"]],
         [[], ["-o", "file"]])
-    func whatIsNotNewerIsNotFetched(way: [String], target: [String]) throws {
+    func keepsFileIfRemoteIsNotNewer(way: [String], target: [String]) throws {
         let site = try Site()
         let content = Content(size: 2_000_000, seed: 1)
         try site.offer(content, time: Self.old)
@@ -61,7 +61,7 @@ struct TimestampingTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["--xattr"], ["--keep-manifest"]])
-    func whatIsNewerReplacesTheFile(way: [String]) throws {
+    func newerRemoteFileReplacesFile(way: [String]) throws {
         let site = try Site()
         try site.offer(Content(size: 2_000_000, seed: 1), time: Self.old)
         #expect(try site.run(way, fetches: 2_000_000).outcome.end == .exit(0))
@@ -79,7 +79,7 @@ struct TimestampingTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["-o", "file"]])
-    func anotherSizeIsFetchedThoughOlder(target: [String]) throws {
+    func downloadsOlderFileOfOtherSize(target: [String]) throws {
         let site = try Site(directives: "etag off; if_modified_since before;")
         try site.offer(Content(size: 2_000_000, seed: 1), time: Self.old)
         #expect(try site.run([], fetches: 2_000_000).outcome.end == .exit(0))
@@ -90,7 +90,7 @@ struct TimestampingTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["-o", "file"]])
-    func aNewerLocalFileIsLeftAlone(target: [String]) throws {
+    func newerLocalFileStaysUnchanged(target: [String]) throws {
         let site = try Site(directives: "etag off;")
         try site.offer(Content(size: 2_000_000, seed: 1), time: Self.old)
         let mine = Content(size: 2_000_000, seed: 3)
@@ -101,7 +101,7 @@ struct TimestampingTests {
         #expect(try mine.firstDifference(at: site.folder.path("file")) == nil)
     }
 
-    @Test(.timeLimit(.minutes(5))) func whereThereIsNoFileItIsFetched() throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsMissingFile() throws {
         let site = try Site()
         let content = Content(size: 2_000_000, seed: 1)
         try site.offer(content, time: Self.old)
@@ -110,7 +110,7 @@ struct TimestampingTests {
     }
 
     /// segget sends the validators of the downloaded file.
-    @Test(.timeLimit(.minutes(5))) func asksOnTheConditionsThatAreKnown() throws {
+    @Test(.timeLimit(.minutes(5))) func sendsValidatorsOfDownloadedFile() throws {
         let stage = try Stage(size: 300_000)
         let date = httpDate(unixTime: Self.old)
         stage.change { offer in
@@ -135,7 +135,7 @@ struct TimestampingTests {
     }
 
     /// A matching checksum completes the run; otherwise segget downloads the file.
-    @Test(.timeLimit(.minutes(5))) func theChecksumDecides() throws {
+    @Test(.timeLimit(.minutes(5))) func checksumDecides() throws {
         let stage = try Stage(size: 300_000)
         stage.change { $0.lastModified = httpDate(unixTime: Self.old) }
         let wanted = ["--timestamping", "--checksum", "sha-256:\(stage.content.sha256Hex)"]
@@ -148,7 +148,7 @@ struct TimestampingTests {
     }
 
     /// An interrupted download of a newer file keeps the old file.
-    @Test(.timeLimit(.minutes(5))) func theOldFileStaysUntilTheNewOneIsComplete() throws {
+    @Test(.timeLimit(.minutes(5))) func oldFileStaysUntilNewOneIsComplete() throws {
         let stage = try Stage(size: 3_000_000)
         stage.change { $0.lastModified = httpDate(unixTime: Self.old) }
         #expect(try stage.run().end == .exit(0))

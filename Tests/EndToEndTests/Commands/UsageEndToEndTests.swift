@@ -32,7 +32,7 @@ struct UsageEndToEndTests {
             ["http://127.0.0.1/second", "-o", "x"], ["-i", "/nonexistent/list"], ["-i", "."],
             ["-i", "/dev/null", "-o", "x"], ["-j", "0"], ["-j", "65"],
         ])
-    func refused(options: [String]) async throws {
+    func refusesInvalidOptions(options: [String]) async throws {
         let trial = try WireTrial(size: 1000)
         let outcome = try await Trials.run(
             [trial.origin.url("/file.bin")] + options, in: trial.sandbox.path)
@@ -50,7 +50,7 @@ struct UsageEndToEndTests {
             "http://127.0.0.1:99999/x", "http://[::1/x", "http://a b/",
             "data:text/plain,x", "//", "http://127.0.0.1:port/",
         ])
-    func notAURL(url: String) async throws {
+    func refusesInvalidURL(url: String) async throws {
         let sandbox = try Sandbox()
         for command in [["get"], ["probe"], []] where !(url.isEmpty && command.isEmpty) {
             let outcome = try await Trials.run(command + [url], in: sandbox.path)
@@ -61,7 +61,7 @@ struct UsageEndToEndTests {
     }
 
     /// The file exists, but contains no certificate.
-    @Test func certificateFileWithoutCertificates() async throws {
+    @Test func refusesFileWithoutCertificates() async throws {
         let root = try Sandbox()
         try Content(size: 10, seed: 1).write(to: root.path("file.bin"))
         let nginx = try Nginx(root: root.path)
@@ -83,7 +83,7 @@ struct UsageEndToEndTests {
             ["http://127.0.0.1/f", "http://u:hush@h/", "-o", "f"],
             ["http://127.0.0.1/f", "-H", "X: hush\nY: hush"],
         ])
-    func secretsAreNotRepeated(arguments: [String]) async throws {
+    func messagesContainNoSecrets(arguments: [String]) async throws {
         let sandbox = try Sandbox()
         let outcome = try await Trials.run(arguments, in: sandbox.path)
         #expect(outcome.exitCode == 64)

@@ -19,7 +19,7 @@ struct VerifyTests {
         return stage
     }
 
-    @Test(.timeLimit(.minutes(5))) func aKeptManifestNamesTheDamagedRanges() throws {
+    @Test(.timeLimit(.minutes(5))) func manifestShowsDamagedRanges() throws {
         let stage = try finished(["--keep-manifest"])
         let good = try verify(stage, ["file"])
         #expect(good.end == .exit(0), "\(good.errorOutput)")
@@ -47,7 +47,7 @@ struct VerifyTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [["--keep-manifest"], ["--xattr"]])
-    func anotherLengthIsWrong(way: [String]) throws {
+    func wrongLengthFails(way: [String]) throws {
         let stage = try finished(way)
         try #require(truncate(stage.path("file"), off_t(Self.size + 1)) == 0)
         let longer = try verify(stage, ["file"])
@@ -57,7 +57,7 @@ struct VerifyTests {
         #expect(try verify(stage, ["file"]).end == .exit(65))
     }
 
-    @Test(.timeLimit(.minutes(5))) func attributesAreComparedWith() throws {
+    @Test(.timeLimit(.minutes(5))) func verifiesAgainstAttributes() throws {
         let stage = try finished(["--xattr"], size: 500_000)
         let good = try verify(stage, ["file"])
         #expect(good.end == .exit(0), "\(good.errorOutput)")
@@ -66,7 +66,7 @@ struct VerifyTests {
         #expect(try verify(stage, ["file"]).end == .exit(65))
     }
 
-    @Test(.timeLimit(.minutes(5))) func theChecksumIsComparedWith() throws {
+    @Test(.timeLimit(.minutes(5))) func verifiesAgainstChecksum() throws {
         let stage = try finished([], size: 500_000)
         // Another program's file has no attributes.
         try stage.remove("file")
@@ -90,7 +90,7 @@ struct VerifyTests {
             ("md5sum", "MD5SUMS"), ("sha1sum", "SHA1SUMS"), ("sha256sum", "SHA256SUMS"),
             ("sha512sum", "SHA512SUMS"), ("sha256sum", "sums"),
         ])
-    func filesOfChecksumsAreRead(tool: String, sums: String) throws {
+    func readsChecksumFiles(tool: String, sums: String) throws {
         let stage = try finished([], size: 500_000)
         let odd = "a\nb\\c"
         try FileManager.default.copyItem(atPath: stage.path("file"), toPath: stage.path(odd))
@@ -117,7 +117,7 @@ struct VerifyTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: ["file", "file.part"])
-    func aPartIsCheckedAsFarAsItGoes(name: String) throws {
+    func verifiesRecordedBytesOfPart(name: String) throws {
         let stage = try Stage(size: Self.size, seed: 12)
         let kept = try stage.leavePart(each: 2_000_000)
         let good = try verify(stage, [name])
@@ -138,7 +138,7 @@ struct VerifyTests {
     }
 
     /// Verifying and a running download do not disturb each other.
-    @Test(.timeLimit(.minutes(5))) func aRunningDownloadIsLeftAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotDisturbRunningDownload() throws {
         let stage = try Stage(size: Self.size, seed: 13)
         let isChecked = Guarded(false)
         stage.bendGET {
@@ -159,7 +159,7 @@ struct VerifyTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(5))) func whatIsNoFileIsRefused() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesFoldersAndMissingPaths() throws {
         let stage = try finished([], size: 1000)
         try FileManager.default.createDirectory(
             atPath: stage.path("folder"), withIntermediateDirectories: false)

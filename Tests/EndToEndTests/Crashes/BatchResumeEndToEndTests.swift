@@ -16,7 +16,7 @@ struct BatchResumeEndToEndTests {
         }
     }
 
-    @Test func numberedNamesFollowTheListWhateverTheTiming() throws {
+    @Test func numberedNamesFollowListOrder() throws {
         let stage = try BatchStage(size: 10_000)
         for _ in 0..<5 {
             shuffle(stage, pace: nil)
@@ -32,7 +32,7 @@ struct BatchResumeEndToEndTests {
 
     /// A URL that is listed twice is downloaded twice; several paths of one folder are the same
     /// folder.
-    @Test func foldersAreToldApartByWhatTheyAre() throws {
+    @Test func foldersAreComparedByIdentity() throws {
         let stage = try BatchStage(size: 10_000)
         try FileManager.default.createDirectory(
             atPath: stage.sandbox.path("sub"), withIntermediateDirectories: false)
@@ -51,7 +51,7 @@ struct BatchResumeEndToEndTests {
     }
 
     /// No other file replaces a part that was begun from a mirror, while that mirror fails.
-    @Test func aMirrorsPartIsLeftAlone() throws {
+    @Test func partOfMirrorStaysUnchanged() throws {
         let stage = try BatchStage(size: 3_000_000)
         stage.bendGET { $1.pace = 200_000 }
         let begun = try Segget.start([stage.urls(2)[1], "-x", "2"], in: stage.folder)
@@ -72,7 +72,7 @@ struct BatchResumeEndToEndTests {
     }
 
     /// Each file resumes under its name, and few bytes are downloaded twice.
-    @Test func aKilledBatchIsContinued() throws {
+    @Test func killedBatchResumes() throws {
         let stage = try BatchStage(size: 6_000_000)
         let arguments = stage.urls(6) + ["-j", "6", "-x", "2", "-q"]
         let kills = 4
@@ -110,7 +110,7 @@ struct BatchResumeEndToEndTests {
 
     /// The first file failed in the first run; in the second run it does not take the others'
     /// parts.
-    @Test func aFileThatComesLateTakesNoOthersPart() throws {
+    @Test func lateFileDoesNotTakePartOfOtherFile() throws {
         let stage = try BatchStage(size: 400_000)
         let urls = stage.urls(3)
         stage.bend { request, reply in
@@ -142,7 +142,7 @@ struct BatchResumeEndToEndTests {
 
     /// The next run neither downloads finished files again nor fails because of them, and they keep
     /// their names.
-    @Test func finishedFilesAreLeftAlone() throws {
+    @Test func finishedFilesAreNotDownloadedAgain() throws {
         let stage = try BatchStage(size: 400_000)
         let urls = stage.urls(3)
         stage.bend { request, reply in
@@ -164,7 +164,7 @@ struct BatchResumeEndToEndTests {
     }
 
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 75)] as [(Int32, Int32)])
-    func aSignalStopsAllInOrder(signal: Int32, code: Int32) throws {
+    func signalStopsAllFilesAndKeepsParts(signal: Int32, code: Int32) throws {
         let stage = try BatchStage(size: 1_000_000, memory: 64 << 20)
         stage.bendGET { _, reply in reply.stallAfter = 60_000 }
         let process = try Segget.start(
@@ -190,7 +190,7 @@ struct BatchResumeEndToEndTests {
         #expect(try stage.isRight("big.19.iso", "/20/big.iso"))
     }
 
-    @Test func failFastStopsTheOthersAndKeepsWhatTheyHave() throws {
+    @Test func failFastStopsOtherFilesAndKeepsParts() throws {
         let stage = try BatchStage(size: 1_000_000)
         let isDue = Guarded(false)
         stage.bend { request, reply in

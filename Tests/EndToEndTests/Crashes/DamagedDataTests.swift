@@ -23,7 +23,7 @@ struct DamagedDataTests {
         return (outcome, stage.bytesAsked(after: requests))
     }
 
-    @Test(.timeLimit(.minutes(5))) func fetchesOnlyDamagedExtentsAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsOnlyDamagedExtentsAgain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("damaged data: seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -52,7 +52,7 @@ struct DamagedDataTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 20_000_000] as [Int64])
-    func fetchesWhatATruncatedPartLacks(length: Int64) throws {
+    func downloadsRestOfTruncatedPart(length: Int64) throws {
         let (stage, _) = try staged()
         try #require(truncate(stage.path("file.part"), off_t(length)) == 0)
         let intact = try #require(stage.manifest()).extents.extents
@@ -62,21 +62,21 @@ struct DamagedDataTests {
         #expect(asked == Self.size - intact)
     }
 
-    @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsZeros() throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsAllAgainIfPartIsZeros() throws {
         let (stage, _) = try staged()
         try #require(truncate(stage.path("file.part"), 0) == 0)
         try #require(truncate(stage.path("file.part"), off_t(Self.size)) == 0)
         #expect(try finish(stage).asked == Self.size)
     }
 
-    @Test(.timeLimit(.minutes(5))) func ignoresWhatIsBehindTheEnd() throws {
+    @Test(.timeLimit(.minutes(5))) func ignoresBytesAfterEndOfFile() throws {
         let (stage, kept) = try staged()
         try #require(truncate(stage.path("file.part"), off_t(Self.size + 12_345)) == 0)
         #expect(try finish(stage).asked == Self.size - kept)
     }
 
     /// Another file of the same size has the name of the part.
-    @Test(.timeLimit(.minutes(5))) func fetchesAllWhenThePartIsAnotherFile() throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsAllAgainIfPartIsAnotherFile() throws {
         let (stage, _) = try staged()
         try Content(size: Self.size, seed: 61).write(to: stage.path("file.part"))
         #expect(try finish(stage).asked == Self.size)
@@ -136,7 +136,7 @@ struct DamagedManifestTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func survivesEveryTruncation() throws {
+    @Test(.timeLimit(.minutes(5))) func truncatedManifestYieldsNoWrongFile() throws {
         let leftover = try leftover()
         let count = leftover.manifest.count
         let lengths = Set(stride(from: 0, to: count, by: max(1, count / 20)))
@@ -146,7 +146,7 @@ struct DamagedManifestTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func survivesSingleFlippedBits() throws {
+    @Test(.timeLimit(.minutes(5))) func flippedBitInManifestYieldsNoWrongFile() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("flipped bits: seed \(seed)")
         var random = SplitMix64(seed: seed)

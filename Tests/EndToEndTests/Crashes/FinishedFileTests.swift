@@ -40,7 +40,7 @@ struct FinishedFileTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: ways)
-    func aFileThatIsCompleteIsNotFetched(way: [String]) throws {
+    func completeFileIsNotDownloadedAgain(way: [String]) throws {
         let stage = try finished(way)
         let inode = try stage.identity(of: "file")
         for arguments in [[], ["-o", "file"]] {
@@ -61,7 +61,7 @@ struct FinishedFileTests {
     }
 
     /// A power cut leaves this state on a file system without atomic renames.
-    @Test func theSecondNameOfAKeptManifestIsTakenAway() throws {
+    @Test func secondNameOfKeptManifestIsRemoved() throws {
         let stage = try finished(["--keep-manifest"])
         let second = stage.path("file.segget~")
         #expect(link(stage.path("file.segget"), second) == 0)
@@ -77,7 +77,7 @@ struct FinishedFileTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: ways)
-    func anotherVersionIsNotTakenForIt(way: [String]) throws {
+    func refusesOtherVersion(way: [String]) throws {
         let stage = try finished(way)
         stage.change { $0.etag = "\"v2\"" }
         try expectRefusal(stage, [], because: "ETag was")
@@ -91,7 +91,7 @@ struct FinishedFileTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: ways)
-    func damagedContentIsNotTakenForIt(way: [String]) throws {
+    func refusesDamagedFile(way: [String]) throws {
         let stage = try finished(way)
         try stage.damage("file", at: Self.size / 2)
         try expectRefusal(stage, [], because: "is damaged")
@@ -99,21 +99,21 @@ struct FinishedFileTests {
         try expectRefusal(stage, [], because: "now has")
     }
 
-    @Test(.timeLimit(.minutes(5))) func anotherURLIsNotTakenForIt() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesFileOfOtherURL() throws {
         let stage = try finished(["--xattr"])
         try expectRefusal(stage, [], because: "from another URL", path: "/other")
         // A new signature in the URL of the same resource, with the same strong ETag.
         #expect(try stage.run(["-o", "file"], path: "/file?signature=2").end == .exit(0))
     }
 
-    @Test(.timeLimit(.minutes(5))) func withoutProofItIsRefused() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesFileOfUnknownOrigin() throws {
         // Another program downloaded the file: it has no attributes, and another modification time.
         let stage = try Stage(size: Self.size, seed: 5)
         try stage.content.write(to: stage.path("file"))
         try expectRefusal(stage, [], because: "nothing shows whether")
     }
 
-    @Test(.timeLimit(.minutes(5))) func theValidatorOnlyOfGETIsFound() throws {
+    @Test(.timeLimit(.minutes(5))) func usesValidatorFromGETOnly() throws {
         let stage = try finished(["--xattr"])
         stage.change { offer in
             offer.bend = { request, reply in
@@ -128,7 +128,7 @@ struct FinishedFileTests {
     }
 
     /// A matching digest suffices without manifest, attributes and network.
-    @Test(.timeLimit(.minutes(5))) func theRightChecksumNeedsNothingElse() throws {
+    @Test(.timeLimit(.minutes(5))) func matchingChecksumNeedsNoNetwork() throws {
         let stage = try finished([])
         let requests = stage.origin.requests.count
         let right = "sha-256:\(stage.content.sha256Hex)"
@@ -143,7 +143,7 @@ struct FinishedFileTests {
 
     /// `--overwrite` downloads the file again, even if it is known to be complete.
     @Test(.timeLimit(.minutes(5)), arguments: ways)
-    func overwriteFetchesAgain(way: [String]) throws {
+    func overwriteDownloadsAgain(way: [String]) throws {
         let stage = try finished(way)
         let before = try stage.identity(of: "file")
         let requests = stage.origin.requests.count
@@ -156,7 +156,7 @@ struct FinishedFileTests {
     }
 
     /// The manifest of a removed or moved file does not count as one of a crashed run.
-    @Test(.timeLimit(.minutes(5))) func aKeptManifestAloneIsNotInTheWay() throws {
+    @Test(.timeLimit(.minutes(5))) func startsWithKeptManifestOfMissingFile() throws {
         let stage = try finished(["--keep-manifest"])
         try stage.remove("file")
         let outcome = try stage.run(["--keep-manifest"])
@@ -170,7 +170,7 @@ struct FinishedFileTests {
     /// A power cut may leave any content in a file that was not yet renamed.
     @Test(
         .timeLimit(.minutes(5)), arguments: [true, false], ["{\"generation\":\"\n", "\u{11}\u{11}"])
-    func aCrashedPublishKeepsTheManifest(isRenamed: Bool, rewrite: String) throws {
+    func keepsManifestAfterCrashDuringPublishing(isRenamed: Bool, rewrite: String) throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         if isRenamed {
@@ -188,7 +188,7 @@ struct FinishedFileTests {
         #expect(verified.end == .exit(0), "\(verified.errorOutput)")
     }
 
-    @Test(.timeLimit(.minutes(5))) func killsAtAnyMomentLeaveNothingWrong() throws {
+    @Test(.timeLimit(.minutes(5))) func killsAtAnyMomentYieldNoWrongFile() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kills with a kept manifest: seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -218,7 +218,7 @@ struct FinishedFileTests {
 /// Tests that later runs recognize files of unusual size.
 struct UnusualFinishedFileTests {
     @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
-    func anEmptyFileIsKnown(way: [String]) throws {
+    func recognizesEmptyFile(way: [String]) throws {
         let stage = try Stage(size: 0)
         #expect(try stage.run(way).end == .exit(0))
         let outcome = try stage.run()
@@ -230,7 +230,7 @@ struct UnusualFinishedFileTests {
 
     /// The server never states the size.
     @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
-    func aFileOfUnknownSizeIsKnown(way: [String]) throws {
+    func recognizesFileOfUnknownSize(way: [String]) throws {
         let stage = try Stage(size: 2_000_000)
         stage.hideSize()
         #expect(try stage.run(way).end == .exit(0))
@@ -244,7 +244,7 @@ struct UnusualFinishedFileTests {
     }
 
     /// The manifest has extents even if the server does not support ranges.
-    @Test(.timeLimit(.minutes(5))) func aFileWithoutRangesIsKnown() throws {
+    @Test(.timeLimit(.minutes(5))) func keepsExtentsOfFileWithoutRanges() throws {
         let stage = try Stage(size: 20_000_000)
         stage.change { $0.servesRanges = false }
         #expect(try stage.run(["--keep-manifest"]).end == .exit(0))

@@ -70,7 +70,7 @@ struct OutlookTests {
         #expect(text.contains("only as a whole") == !server.isProvable, "\(text)")
     }
 
-    @Test(arguments: Server.allCases) func anInterruptionTellsWhatTheNextRunDoes(
+    @Test(arguments: Server.allCases) func interruptionReportsWhetherNextRunResumes(
         server: Server
     ) throws {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
@@ -90,7 +90,7 @@ struct OutlookTests {
     }
 
     @Test(arguments: Server.allCases.filter { $0.isProvable && !$0.resumes })
-    func whatWouldContinueItDoes(server: Server) throws {
+    func suggestedOptionsMakeNextRunResume(server: Server) throws {
         // The option is given to the second run only, or to both.
         for (isDigest, isGivenAtFirst) in [
             (true, false), (true, true), (false, false), (false, true),
@@ -110,7 +110,9 @@ struct OutlookTests {
     }
 
     /// The second run receives no usable reply, so it reports what the manifest implies.
-    @Test(arguments: Server.allCases) func aFailureTellsItToo(server: Server) throws {
+    @Test(arguments: Server.allCases) func failureReportsWhetherNextRunResumes(server: Server)
+        throws
+    {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
         server.apply(to: stage)
         _ = try stopped(stage, server)
@@ -120,7 +122,7 @@ struct OutlookTests {
         check(outcome.errorOutput, server)
     }
 
-    @Test func whoeverForbidsResumingIsToldSo() throws {
+    @Test func noResumeIsNamedInHint() throws {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
         let outcome = try stopped(stage, .complete, ["--no-resume"])
         #expect(outcome.errorOutput.contains("without `--no-resume` to resume"))
@@ -128,7 +130,7 @@ struct OutlookTests {
         #expect(try jsonEvents(again.output).last?["bytes_resumed"] as? Int64 ?? 0 > 0)
     }
 
-    @Test func aListNamesTheFilesThatStartOver() throws {
+    @Test func interruptedListNamesFilesThatStartOver() throws {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
         stage.change { offer in
             offer.bend = { request, reply in
@@ -160,7 +162,7 @@ struct OutlookTests {
             "\(outcome.errorOutput)")
     }
 
-    @Test func theQueueTellsItInTheTaskAndItsEvents() throws {
+    @Test func queueShowsWhetherTaskStartsOver() throws {
         let stage = try QueueStage()
         stage.files.bend { request, reply in
             reply.set("ETag", nil)

@@ -17,7 +17,7 @@ struct PublishingCrashTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["--overwrite"], ["--checksum"]])
-    func renamesWhatWasAboutToBeRenamed(arguments: [String]) throws {
+    func renamesFinishedPartWithoutNetwork(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         let checksum = arguments == ["--checksum"] ? ["sha256=\(stage.content.sha256Hex)"] : []
@@ -28,7 +28,7 @@ struct PublishingCrashTests {
     }
 
     /// The file was renamed, but the manifest was not removed.
-    @Test(.timeLimit(.minutes(5))) func tidiesUpAfterTheRename() throws {
+    @Test(.timeLimit(.minutes(5))) func removesManifestAfterRename() throws {
         let stage = try Stage(size: Self.size)
         try stage.content.write(to: stage.path("file"))
         try stage.writeManifest(try stage.finishedRecords(try stage.identity(of: "file")))
@@ -39,7 +39,7 @@ struct PublishingCrashTests {
     }
 
     /// Without renameat2(2), segget calls link(2) before unlink(2), so both names may exist.
-    @Test(.timeLimit(.minutes(5))) func tidiesUpBetweenLinkAndUnlink() throws {
+    @Test(.timeLimit(.minutes(5))) func removesPartBetweenLinkAndUnlink() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         try FileManager.default.linkItem(
@@ -51,7 +51,7 @@ struct PublishingCrashTests {
     }
 
     /// A power cut lost data although the manifest records it.
-    @Test(.timeLimit(.minutes(5))) func fetchesAgainWhatWasLost() throws {
+    @Test(.timeLimit(.minutes(5))) func downloadsLostDataAgain() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         try stage.damage("file.part", at: Self.size - 1)
@@ -63,7 +63,7 @@ struct PublishingCrashTests {
     }
 
     /// A power cut lost data of a file that was already renamed.
-    @Test(.timeLimit(.minutes(5))) func trustsNoPublishedFileWithoutACheck() throws {
+    @Test(.timeLimit(.minutes(5))) func checksPublishedFileAfterCrash() throws {
         let stage = try Stage(size: Self.size)
         try stage.content.write(to: stage.path("file"))
         try stage.writeManifest(try stage.finishedRecords(try stage.identity(of: "file")))
@@ -77,7 +77,7 @@ struct PublishingCrashTests {
     }
 
     /// Another file was created at the destination after the crash.
-    @Test(.timeLimit(.minutes(5))) func replacesNothingThatCameLater() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotReplaceLaterFile() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         try stage.write(Array("mine".utf8), to: "file")
@@ -91,7 +91,7 @@ struct PublishingCrashTests {
     }
 
     /// The requested digest is not that of the finished file.
-    @Test(.timeLimit(.minutes(5))) func finishesNothingWithAWrongDigest() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotFinishPartWithWrongDigest() throws {
         let stage = try Stage(size: Self.size)
         try stage.leaveFinishedPart()
         let wrong = "md5:" + String(repeating: "0", count: 32)
@@ -101,7 +101,7 @@ struct PublishingCrashTests {
     }
 
     /// The manifest records another inode than that of the part.
-    @Test(.timeLimit(.minutes(5))) func ignoresARecordAboutAnotherFile() throws {
+    @Test(.timeLimit(.minutes(5))) func ignoresRecordAboutAnotherFile() throws {
         let stage = try Stage(size: Self.size)
         var other = try { () -> FileIdentity in
             try stage.leaveFinishedPart()

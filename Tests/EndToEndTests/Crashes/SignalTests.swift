@@ -28,7 +28,7 @@ struct SignalTests {
         return outcome
     }
 
-    @Test(.timeLimit(.minutes(5))) func stopsInOrderAndResumesAgainAndAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsAndResumesRepeatedly() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("signals: seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -63,7 +63,7 @@ struct SignalTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 2])
-    func recordsAllThatArrived(index: Int) throws {
+    func recordsAllReceivedBytes(index: Int) throws {
         let (signal, code, _) = Self.signals[index]
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.stallAfter = 123_456 }
@@ -89,7 +89,7 @@ struct SignalTests {
         #expect(try stage.names().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func stopsWhileWaitingForARetry() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileWaitingForRetry() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         try stage.leavePart(each: 200_000)
         stage.bendGET { reply in
@@ -103,7 +103,7 @@ struct SignalTests {
     }
 
     /// The server refuses connections when the run begins.
-    @Test(.timeLimit(.minutes(5))) func stopsWhileTheServerIsDown() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileServerRefusesConnections() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         try stage.leavePart(each: 200_000)
         stage.origin.refuseConnections()
@@ -118,7 +118,7 @@ struct SignalTests {
     }
 
     /// segget requests the original URL again, and the server does not answer.
-    @Test(.timeLimit(.minutes(5))) func stopsWhileResolvingAgain() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileRequestingOriginalURLAgain() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.change { offer in
             offer.bend = { request, reply in
@@ -140,7 +140,7 @@ struct SignalTests {
     }
 
     /// The part is complete; only its digest is still being computed.
-    @Test(.timeLimit(.minutes(5))) func stopsWhileTheDigestIsComputed() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileComputingDigest() throws {
         let size: Int64 = 1_500_000_000
         let stage = try Stage(size: size)
         try stage.leaveWholePart()
@@ -155,7 +155,7 @@ struct SignalTests {
     }
 
     /// After a crash during publishing, segget checks a large file again without network.
-    @Test(.timeLimit(.minutes(5))) func stopsWhileFinishingAfterACrash() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsWhileFinishingAfterCrash() throws {
         let stage = try Stage(size: 2_000_000_000)
         try stage.leaveWholePart(publishing: true)
         stage.origin.stop()
@@ -169,7 +169,7 @@ struct SignalTests {
     }
 
     /// A second signal ends a run whose orderly stop takes long.
-    @Test(.timeLimit(.minutes(5))) func stopsAtOnceOnTheSecondSignal() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsImmediatelyOnSecondSignal() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.stallAfter = 100_000 }
         // Standard error is a full pipe, so writing the message about the first signal blocks
@@ -196,7 +196,7 @@ struct SignalTests {
     }
 
     /// nohup(1) ignores SIGHUP before it starts a program.
-    @Test(.timeLimit(.minutes(5))) func aHangUpThatIsIgnoredStaysIgnored() throws {
+    @Test(.timeLimit(.minutes(5))) func ignoredHangupStaysIgnored() throws {
         let stage = try Stage(size: 1_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 1_000_000 }
         let process = try ChildProcess(

@@ -19,7 +19,7 @@ struct SmallFilesEndToEndTests {
         for name in names { #expect(try stage.isRight(name, "/\(name)"), "\(name)") }
     }
 
-    @Test func eachCostsOneRequest() throws {
+    @Test func eachFileTakesOneRequest() throws {
         let stage = try BatchStage(size: 20_000)
         let outcome = try stage.run(list: Self.list(stage, 60), ["-q"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -29,7 +29,7 @@ struct SmallFilesEndToEndTests {
         #expect(stage.origin.requests.allSatisfy { $0.method == "GET" })
     }
 
-    @Test func manyAreUnderWay() throws {
+    @Test func sendsManyRequestsAtOnce() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { _, reply in reply.delayBeforeHeaders = 0.3 }
         let outcome = try stage.run(list: Self.list(stage, 120), ["-q"])
@@ -38,7 +38,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// A late reply delays the names of all later files of the list, but not their downloads.
-    @Test func aLateOneHoldsUpNoOther() throws {
+    @Test func lateReplyDelaysNoOtherFile() throws {
         let stage = try BatchStage(size: 20_000)
         let (asked, isInTime) = (Guarded(0), Guarded(false))
         stage.bend { request, _ in
@@ -55,7 +55,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// segget reads every field of a long header section.
-    @Test func headsMayBeLong() throws {
+    @Test func readsLongHeaderSections() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { request, reply in
             for number in 1...100 { reply.headers.append(.init("X-Line-\(number)", "x")) }
@@ -68,7 +68,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// The first request's bytes are the beginning of a large file, so no byte is downloaded twice.
-    @Test func largeOnesAreFetchedInSegments() throws {
+    @Test func largeFilesAreDownloadedInSegments() throws {
         let stage = try BatchStage(size: 3_000_000)
         stage.bend { _, reply in reply.pace = 4_000_000 }
         let outcome = try stage.run(list: Self.list(stage, 3), ["-q"])
@@ -83,7 +83,7 @@ struct SmallFilesEndToEndTests {
         #expect(served >= 3 * 3_000_000 && served <= 3 * (3_000_000 + Hedging.budget.least))
     }
 
-    @Test func troubleOfOneIsNoOthers() throws {
+    @Test func failureOfOneFileDoesNotAffectOthers() throws {
         let stage = try BatchStage(size: 20_000)
         let isFirst = Guarded<Set<String>>([])
         stage.bend { request, reply in
@@ -115,7 +115,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// segget does not check files of this run at a URL's name before it sends the next request.
-    @Test func namesakesCostOneRequestEach() throws {
+    @Test func filesWithSameNameTakeOneRequestEach() throws {
         let stage = try BatchStage(size: 2_000)
         let list = stage.urls(400, "x").map { $0 + "\n" }.joined()
         let outcome = try stage.run(list: list, ["-q"])
@@ -128,7 +128,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// A file with a wrong digest keeps the name that the list order gave it.
-    @Test func aNameIsGivenOnce() throws {
+    @Test func failedFileKeepsItsName() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { request, reply in
             guard request.target == "/a/x" else { return }
@@ -144,7 +144,7 @@ struct SmallFilesEndToEndTests {
 
     /// An existing file waits for the names of the files before it, whose requests must have been
     /// sent.
-    @Test func thoseBehindWaitForNoPlace() throws {
+    @Test func existingFilesDoNotBlockEarlierOnes() throws {
         let stage = try BatchStage(size: 20_000)
         let list = Self.names(40).map { stage.origin.url("/\($0)") + "\n" }
         let later = list[4..<8] + list[20..<30]
@@ -157,7 +157,7 @@ struct SmallFilesEndToEndTests {
     /// No two files wait for each other, whichever files exist already, are large, fail or are
     /// late, and however many may be active.
     @Test(arguments: [20_000, 300_000], ["", "--jobs=1", "--jobs=3", "-x2"])
-    func noneWaitsForEver(size: Int64, option: String) throws {
+    func filesNeverWaitForEachOther(size: Int64, option: String) throws {
         let stage = try BatchStage(size: size)
         var random = SplitMix64(seed: UInt64(size) + UInt64(option.utf8.count))
         let names = Self.names(80)
@@ -186,7 +186,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// segget waits neither for active requests nor for files without a request.
-    @Test func anInterruptEndsAll() throws {
+    @Test func interruptEndsAllFiles() throws {
         let stage = try BatchStage(size: 20_000)
         stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
         let list = try stage.sandbox.write("list", Self.list(stage, 100))
@@ -203,7 +203,7 @@ struct SmallFilesEndToEndTests {
     /// others.
     ///
     /// The files end together then, although the list has not ended.
-    @Test func theEndOfTheLoopIsTheEndOfTheFiles() async throws {
+    @Test func shutdownOfLoopEndsAllFiles() async throws {
         let stage = try BatchStage(size: 5000)
         stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
         let (origin, folder) = (stage.origin, stage.folder)
@@ -228,7 +228,7 @@ struct SmallFilesEndToEndTests {
     private static let wrong = Data(repeating: 1, count: 32).base64EncodedString()
 
     /// A server that serves three requests at a time makes no file fail.
-    @Test func aCrowdThatIsTurnedAwayBecomesSmaller() throws {
+    @Test func completesDespiteRefusedRequests() throws {
         let stage = try BatchStage(size: 20_000)
         let (busy, refused) = (Guarded(0), Guarded(0))
         stage.bend { request, reply in
@@ -247,7 +247,7 @@ struct SmallFilesEndToEndTests {
         #expect(refused.withLock { $0 } > 0)
     }
 
-    @Test func whatStandsThereIsLeftAlone() throws {
+    @Test func existingFilesStayUnchanged() throws {
         let stage = try BatchStage(size: 20_000)
         try stage.sandbox.write("f1.part", "somebody's")
         try stage.sandbox.write("f2", "somebody's")
@@ -265,7 +265,7 @@ struct SmallFilesEndToEndTests {
 
     /// Kills the process repeatedly, each time with more finished files; the same command then
     /// completes the list.
-    @Test func killsLeaveNothingBehind() throws {
+    @Test func killsLeaveNoTemporaryFiles() throws {
         let stage = try BatchStage(size: 20_000)
         let list = try stage.sandbox.write("list", Self.list(stage, 200))
         for round in 1...4 {
@@ -286,7 +286,7 @@ struct SmallFilesEndToEndTests {
     }
 
     /// Over HTTP/2 small files share one connection; segments have separate connections.
-    @Test func smallFilesShareAConnection() throws {
+    @Test func smallFilesShareHTTP2Connection() throws {
         let root = try Sandbox(), target = try Sandbox()
         let port = try Nginx.freePort()
         for index in 0..<100 {

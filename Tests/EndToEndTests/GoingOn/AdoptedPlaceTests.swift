@@ -36,7 +36,7 @@ struct AdoptedPlaceTests {
             stage, ["--adopt", "file.part"] + proof.arguments(stage), names: ["file"])
     }
 
-    @Test func anotherFileAtThePartsName() throws {
+    @Test func refusesOtherFileAtPartName() throws {
         let stage = try staged("old")
         try stage.leavePrefix("file.part", 1000)
         let before = try ["old", "file.part"].map(stage.facts)
@@ -91,7 +91,7 @@ struct AdoptedPlaceTests {
         #expect(try stage.content.firstDifference(at: path, in: 0..<Self.begun) == nil)
     }
 
-    @Test func aDiskThatIsTooSmall() throws {
+    @Test func refusesIfDiskIsTooSmall() throws {
         let memory = try Tmpfs(size: Self.size + (1 << 20))
         let stage = try Stage(size: Self.size, seed: 80, in: memory.path)
         try stage.leavePrefix("old", Self.begun)
@@ -108,7 +108,7 @@ struct AdoptedPlaceTests {
     }
 
     /// A run that is killed just before it renames the file leaves this state.
-    @Test func aManifestWithoutItsPart() throws {
+    @Test func adoptsDespiteManifestWithoutPart() throws {
         let stage = try staged("old")
         let extent = Extent(ByteRange(0, Self.begun), crc: 7)
         try stage.writeManifest([Manifest.Record(extents: [extent])])

@@ -29,7 +29,7 @@ struct ContinueFromTests {
     }
 
     @Test(arguments: Proof.allCases)
-    func bytesAreKept(proof: Proof) throws {
+    func resumesPartOfSameFile(proof: Proof) throws {
         let (stage, kept) = try staged(
             etag: [.tag, .sampleOfOtherTags].contains(proof) ? "\"v1\"" : nil,
             lastModified: proof == .date ? Self.date : nil)
@@ -71,7 +71,7 @@ struct ContinueFromTests {
 
     /// The part and its manifest remain unchanged.
     @Test(arguments: Obstacle.allCases)
-    func thePartStays(obstacle: Obstacle) throws {
+    func refusedPartStaysUnchanged(obstacle: Obstacle) throws {
         let (stage, kept) = try staged(
             etag: obstacle == .otherTag || obstacle == .noRanges ? "\"v1\"" : nil,
             lastModified: obstacle == .otherDate ? Self.date : nil)
@@ -119,7 +119,7 @@ struct ContinueFromTests {
     }
 
     /// A digest decides at the end: a difference that a sample does not show is not published.
-    @Test func aPartOfAnotherVersionNeverGetsIn() throws {
+    @Test func digestRefusesPartOfOtherVersion() throws {
         let (stage, _) = try staged(etag: "\"v1\"")
         let wanted = Content(size: Self.size, seed: 1)
         // In the first quarter, of which a sample contains the first 64 KiB and hardly ever this
@@ -132,7 +132,7 @@ struct ContinueFromTests {
     }
 
     /// The part now belongs to the new URL, under which a stopped run resumes.
-    @Test func thePartMovesToTheNewURL() throws {
+    @Test func partBelongsToNewURL() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
         stage.bendGET { $0.stallAfter = 100_000 }
         let process = try stage.start(
@@ -151,7 +151,7 @@ struct ContinueFromTests {
     }
 
     /// A later run does not trust an earlier sample, and compares another one.
-    @Test func aSampleIsComparedAgain() throws {
+    @Test func laterRunComparesAnotherSample() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
         stage.change { offer in
             offer.etag = "\"v2\""
@@ -181,7 +181,7 @@ struct ContinueFromTests {
 
     /// Kills at random offsets under one URL after another; recorded bytes are not downloaded
     /// again.
-    @Test func fromLinkToLink() throws {
+    @Test func resumesAcrossManyURLs() throws {
         let size: Int64 = 16_000_000
         let stage = try Stage(size: size)
         var random = SplitMix64(seed: 3)
@@ -219,7 +219,7 @@ struct ContinueFromTests {
             (["--continue-from", "file.part", "--adopt", "x"], nil, "--adopt"),
             (["--continue-from", "file.part", "http://127.0.0.1:1/x"], nil, "one file"),
         ] as [([String], String?, String)])
-    func wrongUsage(arguments: [String], kind: String?, message: String) throws {
+    func refusesWrongUsage(arguments: [String], kind: String?, message: String) throws {
         let stage = try Stage(size: Self.size)
         try Data([1]).write(to: URL(fileURLWithPath: stage.path("bare.part")))
         let outcome = try stage.run(["--json"] + arguments)
@@ -231,7 +231,7 @@ struct ContinueFromTests {
     }
 
     /// The part's path overrides the configured folder.
-    @Test func thePartSaysWhereItGoes() throws {
+    @Test func partPathOverridesConfiguredFolder() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
         let settings = try Sandbox()
         let file = try settings.write("settings", "directory = \(settings.path)\n")

@@ -60,7 +60,7 @@ struct RefreshURLTests {
     // MARK: Refreshed URLs
 
     @Test(arguments: [401, 403, 404, 410])
-    func goesOnMidway(status: Int) async throws {
+    func refreshContinuesMidway(status: Int) async throws {
         let signer = try Signer(refusal: status, uses: { $0 == 0 ? 4 : .max })
         let outcome = try await signer.run("-x", "3", "--refresh-url", signer.command)
         try signer.trial.expectComplete(outcome)
@@ -74,7 +74,7 @@ struct RefreshURLTests {
 
     /// Recorded bytes are not downloaded again if the URL is refused before any byte arrives.
     @Test(arguments: [true, false])
-    func goesOnAtTheStart(resumes: Bool) async throws {
+    func refreshContinuesAtStart(resumes: Bool) async throws {
         let signer = try Signer(uses: { $0 == 0 ? (resumes ? 4 : 0) : .max })
         var kept: Int64 = 0
         if resumes {
@@ -91,7 +91,7 @@ struct RefreshURLTests {
 
     /// A part that was begun under a new URL remains when the given URL works again with other
     /// validators.
-    @Test func theFirstLinkComesBack() async throws {
+    @Test func keepsPartWhenGivenURLWorksAgain() async throws {
         let isBack = Guarded(false)
         let content = Content(size: Self.size, seed: 1)
         let trial = try WireTrial(size: Self.size) { request, content in
@@ -128,7 +128,7 @@ struct RefreshURLTests {
     }
 
     /// Of several URLs the refused one is refreshed, whatever happened to the others.
-    @Test func theMirrorThatWasRefused() async throws {
+    @Test func refreshesRefusedMirror() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 6 : .max })
         let trial = signer.trial
         let dead = try FaultOrigin { _ in .text(500) }
@@ -143,7 +143,7 @@ struct RefreshURLTests {
     }
 
     /// The part keeps its name, whatever name the new URL has.
-    @Test func theNameStays() async throws {
+    @Test func partKeepsNameAfterRefresh() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 4 : .max })
         let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin?sig=secret"))
         let first = try await Trials.run([url, "-x", "2"], in: trial.sandbox.path)
@@ -163,7 +163,7 @@ struct RefreshURLTests {
     }
 
     @Test(arguments: Proof.allCases)
-    func bytesAreKeptWhereTheyAreProven(proof: Proof) async throws {
+    func keepsBytesOnlyIfFileIsSame(proof: Proof) async throws {
         let other = Content(size: Self.size, seed: 9)
         let signer = try Signer(uses: { $0 == 0 ? 4 : .max }) { link, request, content in
             let isOther = link > 0 && [.otherTag, .otherBytes].contains(proof)
@@ -196,7 +196,7 @@ struct RefreshURLTests {
     }
 
     /// URLs expire repeatedly, and segget is killed while it waits for the next refresh.
-    @Test func renewedAgainAndAgain() async throws {
+    @Test func refreshesRepeatedlyAcrossKills() async throws {
         let size: Int64 = 24_000_000
         var random = SplitMix64(seed: 7)
         let lives = (0..<40).map { _ in Int.random(in: 3...9, using: &random) }
@@ -239,7 +239,7 @@ struct RefreshURLTests {
 
     /// The mirrors of a file have expired too.
     @Test(arguments: [0, 6])
-    func mirrorsThatHaveExpiredAreReplaced(uses: Int) async throws {
+    func replacesExpiredMirrors(uses: Int) async throws {
         let signer = try Signer(uses: { $0 == 0 ? uses : .max })
         let outcome = try await signer.run(
             "-x", "3", "--mirror", signer.trial.origin.url("/mirror/file.bin"), "--refresh-url",
@@ -248,7 +248,7 @@ struct RefreshURLTests {
         #expect(try outcome.notices("link_refreshed").count == 1)
     }
 
-    @Test func whatTheCommandIsTold() async throws {
+    @Test func commandReceivesTaskVariables() async throws {
         let signer = try Signer(refusal: 410, uses: { $0 == 0 ? 4 : .max })
         let trial = signer.trial
         let script = try trial.sandbox.write(
@@ -273,7 +273,9 @@ struct RefreshURLTests {
             ("/nonexistent/command", "cannot be run", "none"),
             ("echo URL", "is the same", "same"),
         ])
-    func aCommandOfNoUse(command: String, message: String, reason: String) async throws {
+    func failsIfCommandPrintsNoUsableURL(command: String, message: String, reason: String)
+        async throws
+    {
         let signer = try Signer(uses: { _ in 4 })
         let url = signer.trial.origin.url("/dir/file.bin?sig=secret")
         let outcome = try await signer.run(
@@ -286,7 +288,7 @@ struct RefreshURLTests {
     }
 
     /// A hanging command has 30 seconds; its child processes end with it.
-    @Test func aCommandThatHangs() async throws {
+    @Test func hangingCommandTimesOut() async throws {
         let signer = try Signer(uses: { _ in 4 })
         let mark = "\(40_000 + Int(getpid()))"
         let outcome = try await signer.run(
@@ -297,7 +299,7 @@ struct RefreshURLTests {
     }
 
     /// A signal to segget ends the command too.
-    @Test func aSignalEndsTheCommand() async throws {
+    @Test func signalEndsCommand() async throws {
         let signer = try Signer(uses: { _ in 4 })
         let mark = "\(50_000 + Int(getpid()))"
         let process = try signer.trial.start(
@@ -324,7 +326,7 @@ struct RefreshURLTests {
     // MARK: Credentials and permissions
 
     /// Credentials for the old URL's origin are not sent to another host.
-    @Test func secretsStay() async throws {
+    @Test func credentialsAreNotSentToOtherHost() async throws {
         let content = Content(size: Self.size, seed: 1)
         let other = try FaultOrigin(address: "127.0.0.2") {
             .file(content, for: $0, etag: "\"a\"")
@@ -349,7 +351,7 @@ struct RefreshURLTests {
 
     /// A list cannot give a command; the command line and the configuration can, also for a list's
     /// files.
-    @Test func listsNameNoCommand() async throws {
+    @Test func listsCannotSetCommand() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 0 : .max })
         let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin"))
         let list = try trial.sandbox.write("list", "\(url)\n  refresh-url=touch made\n")

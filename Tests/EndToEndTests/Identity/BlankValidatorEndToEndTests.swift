@@ -35,7 +35,7 @@ struct BlankValidatorEndToEndTests {
 
     /// A file on nginx is replaced by one of the same size and time after the first run was killed.
     @Test(arguments: [1, 315_532_800, 499_162_500])
-    func nginxHasAnotherFileOfTheSamePlaceholderDate(time: Int) throws {
+    func startsOverIfNginxFileHasPlaceholderDate(time: Int) throws {
         let (root, folder) = (try Sandbox(), try Sandbox())
         let nginx = try Nginx(root: root.path, limitRate: "1m")
         let files = [1, 2].map { Content(size: 20 << 20, seed: $0) }
@@ -84,7 +84,7 @@ struct BlankValidatorEndToEndTests {
     ]
 
     @Test(arguments: blank)
-    func startsOver(form: Form) throws {
+    func placeholderValidatorsStartOver(form: Form) throws {
         let stage = try Stage(size: Self.size)
         offer(stage, seed: 1, date: form.date, tag: form.tag)
         try stage.leavePart(each: 200_000)
@@ -101,7 +101,7 @@ struct BlankValidatorEndToEndTests {
 
     /// Similar validators that do distinguish versions.
     @Test(arguments: usable)
-    func continues(form: Form) throws {
+    func usableValidatorsResume(form: Form) throws {
         let stage = try Stage(size: Self.size)
         offer(stage, seed: 1, date: form.date, tag: form.tag)
         let kept = try stage.leavePart(each: 200_000)
@@ -116,7 +116,7 @@ struct BlankValidatorEndToEndTests {
     enum Proof: CaseIterable { case checksum, stated, sample }
 
     @Test(arguments: Proof.allCases, [false, true])
-    func onlyTheseContinueIt(proof: Proof, isSame: Bool) throws {
+    func onlyDigestOrSampleResumesPart(proof: Proof, isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
         let form = Form("nginx", 1, "\"1-\(Self.hexSize)\"")
         let second: UInt64 = isSame ? 1 : 2
@@ -148,7 +148,7 @@ struct BlankValidatorEndToEndTests {
     }
 
     /// If the server stated a digest from the start, another digest indicates another version.
-    @Test func anotherStatedDigestStartsOver() throws {
+    @Test func changedServerDigestStartsOver() throws {
         let stage = try Stage(size: Self.size)
         func state(_ seed: UInt64) {
             offer(stage, seed: seed, date: 1, tag: nil)
@@ -178,7 +178,7 @@ struct BlankValidatorEndToEndTests {
     }
 
     /// A change of validators that do not distinguish versions still indicates another version.
-    @Test func aChangeOfThemIsAChange() throws {
+    @Test func changedPlaceholdersStartOver() throws {
         let stage = try Stage(size: Self.size)
         offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
         try stage.leavePart(each: 200_000)
@@ -193,7 +193,7 @@ struct BlankValidatorEndToEndTests {
 
     /// A finished file does not count as the remote file of the same size and placeholder date.
     @Test(arguments: ["--xattr", "--keep-manifest"])
-    func aFinishedFileIsNotTakenForAnotherOne(way: String) throws {
+    func refusesFinishedFileWithPlaceholderDate(way: String) throws {
         let stage = try Stage(size: Self.size)
         offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
         #expect(try stage.run([way]).end == .exit(0))
@@ -211,7 +211,7 @@ struct BlankValidatorEndToEndTests {
     }
 
     @Test(arguments: ["--xattr", "--no-xattr"])
-    func timestampingTakesAPlaceholderForNoTime(way: String) throws {
+    func timestampingIgnoresPlaceholderDate(way: String) throws {
         let stage = try Stage(size: Self.size)
         offer(stage, seed: 1, date: 1, tag: "\"1-\(Self.hexSize)\"")
         #expect(try stage.run(way == "--xattr" ? [way] : []).end == .exit(0))

@@ -50,7 +50,7 @@ struct ChangeEndToEndTests {
     }
 
     @Test(arguments: Validator.allCases, [6_000_000, 5_000_000, 7_000_001] as [Int64])
-    func oneChangeDeliversTheNewVersion(validator: Validator, size: Int64) async throws {
+    func oneChangeDeliversNewVersion(validator: Validator, size: Int64) async throws {
         let versions = [Version(1, size: 6_000_000), Version(2, size: size)]
         let trial = try Self.trial(versions, after: 6, validator)
         let outcome = try await trial.run("-x", "3")
@@ -65,7 +65,7 @@ struct ChangeEndToEndTests {
     }
 
     /// A change makes segget start over even with `--retries 0`.
-    @Test func oneChangeWithoutRetries() async throws {
+    @Test func oneChangeStartsOverWithoutRetries() async throws {
         let versions = [Version(1, size: 6_000_000), Version(2, size: 6_000_000)]
         let trial = try Self.trial(versions, after: 6, .etag)
         let outcome = try await trial.run("-x", "3", "--retries", "0")
@@ -75,7 +75,7 @@ struct ChangeEndToEndTests {
     }
 
     @Test(arguments: [Validator.etag, .date, .weak])
-    func aSecondChangeEnds(validator: Validator) async throws {
+    func secondChangeFails(validator: Validator) async throws {
         // Enough GETs to detect a change, but too few for the whole file.
         let versions = (1...5).map { Version($0, size: 12_000_000) }
         let trial = try Self.trial(versions, after: 12, validator)
@@ -88,7 +88,7 @@ struct ChangeEndToEndTests {
 
     /// A file that changes after every few requests is never mixed, and the download ends.
     @Test(arguments: [Validator.etag, .date, .weak], [1, 2, 3, 5])
-    func changesWithoutEnd(validator: Validator, every: Int) async throws {
+    func repeatedChangesNeverMixVersions(validator: Validator, every: Int) async throws {
         let versions = (1...200).map { Version($0, size: 3_000_000) }
         let trial = try Self.trial(versions, after: every, validator)
         let outcome = try await trial.run("-x", "3", "--retries", "3")
@@ -117,7 +117,7 @@ struct ChangeEndToEndTests {
 
     /// Two backends have different versions indefinitely.
     @Test(arguments: Balancing.allCases, [3, 8])
-    func backendsThatDisagree(balancing: Balancing, connections: Int) async throws {
+    func disagreeingBackendsNeverMixVersions(balancing: Balancing, connections: Int) async throws {
         let versions = [Version(1, size: 4_000_000), Version(2, size: 4_000_000)]
         let trial = try WireTrial(sendBuffer: 64 << 10) { request, _ in
             let number =
@@ -138,7 +138,7 @@ struct ChangeEndToEndTests {
     }
 
     /// One of two backends has the old version for a while.
-    @Test func aLateBackendCatchesUp() async throws {
+    @Test func completesAfterLateBackendCatchesUp() async throws {
         let versions = [Version(1, size: 4_000_000), Version(2, size: 4_000_000)]
         let tally = Tally()
         let trial = try WireTrial(sendBuffer: 64 << 10) { request, _ in
@@ -151,7 +151,7 @@ struct ChangeEndToEndTests {
     }
 
     /// The file changes before its single stream is requested again.
-    @Test func streamsAreOfOneVersion() async throws {
+    @Test func repeatedStreamDeliversOneVersion() async throws {
         let versions = [Version(1, size: 3_000_000), Version(2, size: 2_000_000)]
         let tally = Tally()
         let trial = try WireTrial { request, _ in

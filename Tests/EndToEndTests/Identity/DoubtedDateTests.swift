@@ -29,7 +29,7 @@ struct DoubtedDateTests {
     }
 
     @Test(arguments: ["1", "4"])
-    func midwayTheSameBytesGoOn(connections: String) async throws {
+    func sameBytesWithOtherDateContinueMidway(connections: String) async throws {
         let content = Content(size: Self.size, seed: 1)
         let trial = try Self.trial(first: content, then: content, after: 4)
         let outcome = try await trial.run("-x", connections)
@@ -42,7 +42,7 @@ struct DoubtedDateTests {
     }
 
     @Test(arguments: ["1", "4"])
-    func midwayOtherBytesAreAnotherVersion(connections: String) async throws {
+    func otherBytesWithOtherDateStartOverMidway(connections: String) async throws {
         let (old, new) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
         let trial = try Self.trial(first: old, then: new, after: 4)
         let outcome = try await trial.run("-x", connections)
@@ -53,7 +53,7 @@ struct DoubtedDateTests {
 
     /// The sample is requested while the server overwrites the file, and still has the old bytes.
     @Test(arguments: ["1", "4"], [false, true])
-    func theSampleComesTooEarly(connections: String, toPipe: Bool) async throws {
+    func detectsChangeAfterEarlySample(connections: String, toPipe: Bool) async throws {
         let (old, new) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
         let (gets, samples) = (Tally(), Tally())
         let trial = try WireTrial(size: Self.size) { request, _ in
@@ -81,7 +81,7 @@ struct DoubtedDateTests {
     }
 
     /// The servers of a cluster differ only in the date.
-    @Test func aClusterOfTwoDates() async throws {
+    @Test func completesFromServersWithDifferentDates() async throws {
         let trial = try WireTrial(size: Self.size) { request, content in
             OriginReply.file(
                 content, for: request, etag: "\"same\"",
@@ -95,7 +95,7 @@ struct DoubtedDateTests {
 
     /// The servers of a cluster have different files with one ETag: segget never mixes them.
     @Test(arguments: 0..<4)
-    func aClusterOfTwoFiles(turn: Int) async throws {
+    func doesNotMixFilesWithSameETag(turn: Int) async throws {
         let contents = [Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2)]
         let trial = try WireTrial(size: Self.size) { request, _ in
             let number = (request.connection + turn) % 2
@@ -115,7 +115,7 @@ struct DoubtedDateTests {
 
     /// The date changes before there is a byte to compare, so it indicates another version.
     @Test(arguments: ["1", "4"])
-    func aDateThatComesBeforeAnyByte(connections: String) async throws {
+    func doesNotMixFilesIfDateChangesBeforeFirstByte(connections: String) async throws {
         let (contents, gets) = (
             [Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2)], Tally()
         )
@@ -138,7 +138,7 @@ struct DoubtedDateTests {
     }
 
     @Test(arguments: [true, false])
-    func betweenTwoRuns(isSame: Bool) throws {
+    func laterRunResumesOnlySameBytes(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
         stage.change { $0.lastModified = Self.monday }
         let kept = try stage.leavePart(each: 400_000)
@@ -162,7 +162,7 @@ struct DoubtedDateTests {
 
     /// The destination has a finished file, which its manifest describes.
     @Test(arguments: [true, false])
-    func aFileThatIsThere(isSame: Bool) throws {
+    func finishedFileWithOtherDateIsCompared(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
         stage.change { $0.lastModified = Self.monday }
         #expect(try stage.run(["--keep-manifest"]).exitCode == 0)
@@ -176,7 +176,7 @@ struct DoubtedDateTests {
 
     /// segget cannot read written bytes again, so it compares checksums of them.
     @Test(arguments: [true, false])
-    func intoAPipe(isSame: Bool) async throws {
+    func pipeReceivesOnlyOneVersion(isSame: Bool) async throws {
         let (old, other) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
         let trial = try Self.trial(
             first: old, then: isSame ? old : other, after: 2, longest: .max)

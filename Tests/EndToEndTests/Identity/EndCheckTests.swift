@@ -56,7 +56,7 @@ struct EndCheckTests {
     }
 
     /// Written bytes cannot be withdrawn: segget exits with an error.
-    @Test func intoAPipe() async throws {
+    @Test func changeAtEndFailsForPipe() async throws {
         let trial = try Self.trial()
         let outcome = try await Trials.run(
             [trial.origin.url("/dir/file.bin"), "-o", "-"], in: trial.sandbox.path)
@@ -109,7 +109,7 @@ struct EndCheckTests {
     }
 
     /// Without ranges, the file arrives in one response, and may change during it.
-    @Test func inOneStream() async throws {
+    @Test func changeAtEndOfStreamStartsOver() async throws {
         let trial = try Self.trial(ranges: false)
         let outcome = try await trial.run()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")

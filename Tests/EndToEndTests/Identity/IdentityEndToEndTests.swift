@@ -42,14 +42,14 @@ struct IdentityEndToEndTests {
 
     /// An ETag that appears or disappears indicates another version.
     @Test(arguments: [true, false])
-    func aTagThatComesOrGoesIsAChange(comes: Bool) async throws {
+    func etagThatAppearsOrDisappearsIsChange(comes: Bool) async throws {
         let trial = try Self.trial { isNew, reply in
             if isNew == comes { reply.set("ETag", "\"v\"") }
         }
         try expectNew(trial, try await trial.run("-x", "3"))
     }
 
-    @Test func aDateThatComesIsAChange() async throws {
+    @Test func dateThatAppearsIsChange() async throws {
         let trial = try Self.trial { isNew, reply in
             if isNew { reply.set("Last-Modified", Self.date) }
         }
@@ -57,7 +57,7 @@ struct IdentityEndToEndTests {
     }
 
     /// A weak ETag does not show that the bytes are equal, so the date counts too.
-    @Test func aWeakTagWithAnotherDateIsAChange() async throws {
+    @Test func sameWeakETagWithOtherDateIsChange() async throws {
         let trial = try Self.trial { isNew, reply in
             reply.set("ETag", "W/\"v\"")
             reply.set("Last-Modified", isNew ? httpDate(unixTime: 1_600_000_060) : Self.date)
@@ -67,7 +67,7 @@ struct IdentityEndToEndTests {
 
     /// Servers with different ETags for the same bytes slow the download down, but it succeeds.
     @Test(arguments: [true, false])
-    func tagsOfTheirOwnForTheSameBytes(byConnection: Bool) async throws {
+    func completesWithDifferentETagsForSameBytes(byConnection: Bool) async throws {
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, content in
             let server = byConnection ? request.connection : request.number
             return .file(content, for: request, etag: "\"server \(server % 2)\"")
@@ -78,7 +78,7 @@ struct IdentityEndToEndTests {
     }
 
     /// One of two servers of a host sends no ETag, and has another version.
-    @Test func aServerWithoutTagsAmongOthers() async throws {
+    @Test func deliversOneVersionIfOneServerLacksETags() async throws {
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
             let isNew = request.connection % 2 == 0
             return .file(isNew ? Self.new : Self.old, for: request, etag: isNew ? "\"v\"" : nil)
@@ -98,7 +98,7 @@ struct IdentityEndToEndTests {
     ///
     /// If it ignores `If-Range`, only the check at the end shows that the file has changed.
     @Test(arguments: [true, false])
-    func rangesWithoutTheDate(ignoresIfRange: Bool) async throws {
+    func checksDateAtEndIfRangesOmitIt(ignoresIfRange: Bool) async throws {
         let trial = try Self.trial(ignoresIfRange ? 6 : .max) { isNew, reply in
             let date = isNew ? httpDate(unixTime: 1_600_000_060) : Self.date
             reply.set("Last-Modified", reply.status == 206 ? nil : date)
@@ -112,7 +112,7 @@ struct IdentityEndToEndTests {
     }
 
     /// The server returns to the old version before segget accepts the new one.
-    @Test func aChangeThatIsTakenBack() async throws {
+    @Test func keepsOldVersionAfterRevertedChange() async throws {
         let tally = Tally()
         let trial = try WireTrial(size: Self.size, sendBuffer: 64 << 10) { request, _ in
             let number = Self.isForData(request) ? tally.add() : 0
@@ -131,7 +131,7 @@ struct IdentityEndToEndTests {
 
     /// The file changes after `HEAD` and before the first `GET`, so there is nothing to discard.
     @Test(arguments: [size, size - 5])
-    func aChangeBetweenHEADAndGET(newSize: Int64) async throws {
+    func acceptsChangeBetweenHEADAndGET(newSize: Int64) async throws {
         let new = Content(size: newSize, seed: 1002)
         let trial = try WireTrial(size: Self.size) { request, _ in
             request.method == "HEAD"
@@ -146,7 +146,9 @@ struct IdentityEndToEndTests {
     }
 
     /// The redirect leads to another server after the first one refuses further requests.
-    @Test(arguments: [true, false]) func aRedirectThatMoves(sameTag: Bool) async throws {
+    @Test(arguments: [true, false]) func followsRedirectThatChangesMidway(sameTag: Bool)
+        async throws
+    {
         let content = Content(size: Self.size, seed: 5)
         let tally = Tally()
         let servers = try (0..<2).map { number in
@@ -180,7 +182,7 @@ struct IdentityEndToEndTests {
     ///
     /// Without a digest segget reports that only the size is verified.
     @Test(arguments: Proof.allCases, ["\"v\"", nil])
-    func aChangeThatTheServerDoesNotTell(proof: Proof, etag: String?) async throws {
+    func onlyDigestShowsChangeWithoutNewETag(proof: Proof, etag: String?) async throws {
         let digest = Self.old.sha256Hex
         let field = "sha-256=:\(Data(Self.old.sha256).base64EncodedString()):"
         let trial = try Self.trial { _, reply in
@@ -203,7 +205,7 @@ struct IdentityEndToEndTests {
     // MARK: Across runs
 
     /// The part and manifest of another file have this file's name.
-    @Test func aPartOfAnotherDownload() throws {
+    @Test func doesNotResumePartOfOtherURL() throws {
         let stage = try Stage(size: 3_000_000)
         try stage.leavePart(each: 200_000)
         for (from, to) in [("file.part", "other.part"), ("file.segget", "other.segget")] {
@@ -218,7 +220,7 @@ struct IdentityEndToEndTests {
     }
 
     /// Another server has another file with the same name, size and ETag.
-    @Test func theSameNameFromAnotherServer() throws {
+    @Test func doesNotResumePartFromOtherServer() throws {
         let stage = try Stage(size: 3_000_000)
         try stage.leavePart(each: 200_000)
         let other = Content(size: 3_000_000, seed: 9)
@@ -230,7 +232,7 @@ struct IdentityEndToEndTests {
     }
 
     /// The part is almost complete, and the remote file has changed.
-    @Test func aCompletePartOfTheOldVersion() throws {
+    @Test func almostCompletePartOfOldVersionStartsOver() throws {
         let stage = try Stage(size: 3_000_000)
         let wrong = "crc32:00000000"
         // The server withholds the last byte, so that the file is never complete.

@@ -111,7 +111,7 @@ struct LastMirrorTests {
     /// segget asks the last run's mirror, which still has the file; the other one may have any
     /// file.
     @Test(arguments: [1, 2] as [UInt64])
-    func goesBackToTheMirrorOfTheLastRun(seed: UInt64) throws {
+    func returnsToMirrorOfLastRun(seed: UInt64) throws {
         let site = try Site()
         let kept = try site.leavePart()
         site.change(1) { $0.content = Content(size: Self.size, seed: seed) }
@@ -124,7 +124,7 @@ struct LastMirrorTests {
 
     /// If the last mirror is missing or has another file, a sample decides about the new mirror.
     @Test(arguments: ["gone", "another date", "another size", "another tag"])
-    func aSampleContinuesOnTheNewMirror(way: String) throws {
+    func matchingSampleResumesOnNewMirror(way: String) throws {
         let site = try Site()
         let kept = try site.leavePart()
         site.change(0) { offer in
@@ -144,7 +144,7 @@ struct LastMirrorTests {
     }
 
     /// Two mirrors have different files with one name.
-    @Test func anotherFileAtTheNewMirrorStartsOver() throws {
+    @Test func otherFileAtNewMirrorStartsOver() throws {
         let site = try Site()
         _ = try site.leavePart()
         site.change(0) { $0.isGone = true }
@@ -157,7 +157,7 @@ struct LastMirrorTests {
 
     /// Neither equal ETags of two servers nor placeholder dates show that the files are the same.
     @Test(arguments: ["placeholder", "none", "another date"])
-    func withoutAStrongDateItStartsOver(way: String) throws {
+    func startsOverWithoutUsableDate(way: String) throws {
         let site = try Site()
         for number in 0..<2 {
             site.change(number) {
@@ -182,7 +182,7 @@ struct LastMirrorTests {
 
     /// With a digest segget uses any mirror, and publishes no wrong file.
     @Test(arguments: ["checksum", "stated"], [true, false])
-    func aDigestAlwaysKeepsThePart(way: String, isSame: Bool) throws {
+    func digestKeepsPartOnNewMirror(way: String, isSame: Bool) throws {
         let site = try Site()
         let kept = try site.leavePart()
         site.change(0) { $0.isGone = true }
@@ -204,7 +204,7 @@ struct LastMirrorTests {
     }
 
     @Test(arguments: [true, false])
-    func continueFromWorksThere(isSame: Bool) throws {
+    func continueFromSamplesNewMirror(isSame: Bool) throws {
         let site = try Site()
         let kept = try site.leavePart()
         site.change(0) { $0.isGone = true }
@@ -221,7 +221,7 @@ struct LastMirrorTests {
 
     /// The manifest records the mirror without credentials, and the mirror receives nothing that is
     /// meant for the redirector.
-    @Test func nothingOfTheRedirectorsGoesToTheMirror() throws {
+    @Test func mirrorReceivesNoCredentialsOfRedirector() throws {
         let site = try Site()
         let secrets = ["--user", "me:secret", "-H", "Cookie: a=secret", "-H", "X-Token: secret"]
         let kept = try site.leavePart(secrets)
@@ -239,7 +239,7 @@ struct LastMirrorTests {
         }
     }
 
-    @Test func aMirrorWithAQueryIsNotWrittenDown() throws {
+    @Test func mirrorURLWithQueryIsNotRecorded() throws {
         let site = try Site(query: "?signature=secret")
         _ = try site.leavePart()
         #expect(site.stage.manifest()?.header.mirror == nil)

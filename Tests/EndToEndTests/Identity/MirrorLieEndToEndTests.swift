@@ -20,7 +20,7 @@ struct MirrorLieEndToEndTests {
 
     /// A sample shows that a mirror has another file of the same size before segget uses its bytes.
     @Test(arguments: [true, false])
-    func otherContent(sameTag: Bool) async throws {
+    func dropsMirrorWithOtherContent(sameTag: Bool) async throws {
         let trial = try Self.trial(3, sameTag: sameTag, pace: 750_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + (sameTag ? [] : trial.checksum))
@@ -34,7 +34,7 @@ struct MirrorLieEndToEndTests {
     /// The first URL has another file: the checksum shows that at the end, and the other mirrors
     /// deliver the file.
     @Test(arguments: [2, 3])
-    func theFirstLies(count: Int) async throws {
+    func dropsFirstMirrorWithWrongChecksum(count: Int) async throws {
         let trial = try Self.trial(count, pace: 2_000_000)
         trial.change(0) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
@@ -45,7 +45,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// Only the first URL has a file of another size.
-    @Test func theFirstHasAnotherSize() async throws {
+    @Test func dropsFirstMirrorWithWrongSize() async throws {
         let trial = try Self.trial(3)
         for number in 0..<3 { trial.change(number) { $0.pace = nil } }
         trial.change(0) { $0.content = Content(size: Self.size - 1, seed: 7) }
@@ -55,7 +55,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// Without a checksum the size at the first URL counts, even after that server fails.
-    @Test func anotherSizeIsNoStandby() async throws {
+    @Test func mirrorWithOtherSizeIsNotStandby() async throws {
         let trial = try Self.trial(2, sameTag: true)
         trial.change(1) { $0.content = Content(size: Self.size - 1, seed: 7) }
         let child = try trial.start(["-x", "4", "--retries", "1"])
@@ -69,7 +69,7 @@ struct MirrorLieEndToEndTests {
 
     /// One mirror sends damaged bytes in the middle of the file.
     @Test(arguments: [0, 1])
-    func garbageInTheMiddle(liar: Int) async throws {
+    func recoversFromDamagedBytesOfMirror(liar: Int) async throws {
         let trial = try Self.trial(2, pace: 2_000_000)
         trial.change(liar) {
             $0.bend = { request, reply in
@@ -88,7 +88,7 @@ struct MirrorLieEndToEndTests {
 
     /// All mirrors have wrong files: segget publishes nothing, and a later run does not use the
     /// part.
-    @Test func allLie() async throws {
+    @Test func failsIfAllMirrorsHaveWrongFiles() async throws {
         let trial = try Self.trial(3)
         for number in 0..<3 {
             trial.change(number) {
@@ -108,7 +108,7 @@ struct MirrorLieEndToEndTests {
 
     /// A later run without the checksum does not trust a part that was downloaded with one.
     @Test(arguments: [[], ["--resume-unverified"]])
-    func aLaterRunWithoutTheChecksum(options: [String]) async throws {
+    func laterRunWithoutChecksumStartsOver(options: [String]) async throws {
         let trial = try Self.trial(2)
         trial.change(1) {
             $0.bend = { request, reply in
@@ -127,7 +127,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// The source of the wrong bytes in the part is unknown, so they are downloaded again.
-    @Test func aLaterRunWithTheChecksum() async throws {
+    @Test func laterRunWithChecksumCompletes() async throws {
         let trial = try Self.trial(2)
         trial.change(1) {
             $0.bend = { request, reply in
@@ -147,7 +147,7 @@ struct MirrorLieEndToEndTests {
     // MARK: One at a time
 
     /// Nothing shows that the second mirror has the same file, so it is on standby.
-    @Test func aStandbyIsNotUsed() async throws {
+    @Test func standbyMirrorReceivesNoRequests() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
@@ -157,7 +157,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// Equal dates do not show that the files are the same.
-    @Test func equalDatesAreNoProof() async throws {
+    @Test func equalDatesDoNotShowSameFile() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
         for number in 0..<2 {
             trial.change(number) {
@@ -172,7 +172,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// The standby mirror takes over after the first one fails, and their bytes are not mixed.
-    @Test func theStandbyStartsOver() async throws {
+    @Test func standbyMirrorStartsOver() async throws {
         let trial = try Self.trial(2)
         let other = Content(size: Self.size, seed: 8)
         trial.change(1) {
@@ -192,7 +192,7 @@ struct MirrorLieEndToEndTests {
 
     /// segget keeps an earlier run's part, despite the standby mirror, as long as the first mirror
     /// recovers.
-    @Test func thePartWaitsForTheFirst() async throws {
+    @Test func keepsPartWhileFirstMirrorRecovers() async throws {
         let trial = try Self.trial(2)
         let child = try trial.start(["-x", "4"])
         #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
@@ -211,7 +211,7 @@ struct MirrorLieEndToEndTests {
     }
 
     /// Servers without ranges are used one at a time, each from the beginning.
-    @Test func oneStreamEach() async throws {
+    @Test func usesOneMirrorAtATimeWithoutRanges() async throws {
         let trial = try Self.trial(2, sameTag: true)
         for number in 0..<2 {
             trial.change(number) {
@@ -236,7 +236,7 @@ struct MirrorLieEndToEndTests {
     /// The file changes on one mirror during the download: the other one continues with the first
     /// version.
     @Test(arguments: [0, 1])
-    func oneChangesMidway(number: Int) async throws {
+    func dropsMirrorWhoseFileChanges(number: Int) async throws {
         let trial = try Self.trial(2, sameTag: true, pace: 400_000)
         let child = try trial.start(["-x", "6"])
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
@@ -253,7 +253,7 @@ struct MirrorLieEndToEndTests {
     /// An equal digest in replies to `HEAD` lets segget use a mirror some of whose bytes are wrong.
     ///
     /// The digest counts in a later run too, although no server states it then.
-    @Test func theDigestThatJoinedThemStays() async throws {
+    @Test func laterRunVerifiesDigestOfMirrors() async throws {
         let trial = try Self.trial(2, pace: 100_000)
         let digest = Data(trial.content.sha256).base64EncodedString()
         for number in 0..<2 {

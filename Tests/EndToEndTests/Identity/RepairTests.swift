@@ -39,7 +39,7 @@ struct RepairTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-    func fetchesOnlyWhatIsDamaged(proves: Bool) throws {
+    func downloadsOnlyDamagedExtents(proves: Bool) throws {
         let offsets: [Int64] = [1, Self.size - 1]
         let stage = try damaged(offsets)
         let missing = try lost(stage, offsets)
@@ -63,7 +63,7 @@ struct RepairTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [Self.size - 1_000_000, Self.size + 10])
-    func anotherLengthIsRepaired(length: Int64) throws {
+    func repairsFileOfWrongLength(length: Int64) throws {
         let stage = try damaged([])
         try #require(truncate(stage.path("file"), off_t(length)) == 0)
         let outcome = try repair(stage)
@@ -71,7 +71,7 @@ struct RepairTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(5))) func attributesAreWrittenAnew() throws {
+    @Test(.timeLimit(.minutes(5))) func updatesAttributes() throws {
         let stage = try damaged([5], way: ["--xattr"])
         #expect(try repair(stage).end == .exit(0))
         try stage.remove("file.segget")
@@ -86,7 +86,7 @@ struct RepairTests {
         return [try stage.read("file"), try stage.read("file.segget")]
     }
 
-    @Test(.timeLimit(.minutes(5))) func refusesAnotherVersion() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesOtherVersion() throws {
         let stage = try damaged([5])
         let before = try snapshot(stage)
         let requests = stage.origin.requests.count
@@ -115,7 +115,7 @@ struct RepairTests {
     }
 
     /// The remote file changes after the repair has begun.
-    @Test(.timeLimit(.minutes(5))) func refusesAVersionThatChangesMeanwhile() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesVersionThatChangesDuringRepair() throws {
         let stage = try damaged([5, 30_000_000])
         let before = try snapshot(stage)
         stage.change { offer in
@@ -129,7 +129,7 @@ struct RepairTests {
         #expect(try snapshot(stage) == before)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aWrongChecksumChangesNothing() throws {
+    @Test(.timeLimit(.minutes(5))) func wrongChecksumLeavesFileUnchanged() throws {
         let stage = try damaged([5])
         let before = try snapshot(stage)
         let wrong = "md5:" + String(repeating: "0", count: 32)
@@ -143,7 +143,7 @@ struct RepairTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(5))) func withoutAManifestThereIsNothingToRepairBy() throws {
+    @Test(.timeLimit(.minutes(5))) func repairRequiresManifest() throws {
         let stage = try damaged([5])
         try stage.remove("file.segget")
         let before = try stage.read("file")
@@ -160,7 +160,7 @@ struct RepairTests {
         #expect(outcome.errorOutput.contains("there is nothing to repair at `file`"))
     }
 
-    @Test(.timeLimit(.minutes(5))) func aPartIsCompleted() throws {
+    @Test(.timeLimit(.minutes(5))) func repairCompletesPart() throws {
         let stage = try Stage(size: Self.size, seed: 22)
         let kept = try stage.leavePart(each: 4_000_000)
         let extent = try #require(stage.manifest()?.extents.extents.first).range
@@ -176,7 +176,7 @@ struct RepairTests {
     // MARK: Interruption
 
     @Test(.timeLimit(.minutes(5)), arguments: [SIGKILL, SIGTERM])
-    func anInterruptedRepairIsContinued(signal: Int32) throws {
+    func interruptedRepairResumes(signal: Int32) throws {
         let offsets: [Int64] = [1, 30_000_000]
         let stage = try damaged(offsets)
         let before = try stage.read("file")
@@ -208,7 +208,7 @@ struct RepairTests {
     /// recorded digests, also after it was resumed.
     ///
     /// A repair without the checksum does not resume it.
-    @Test(.timeLimit(.minutes(5))) func aContinuedRepairIsHeldToWhatTheFileHad() throws {
+    @Test(.timeLimit(.minutes(5))) func resumedRepairMustMatchRecordedDigests() throws {
         // All extents are damaged, so that the whole other file is downloaded.
         let stage = try damaged(Array(stride(from: 1, to: Self.size, by: 4 << 20)))
         let before = try stage.read("file")
@@ -231,7 +231,7 @@ struct RepairTests {
         #expect(try stage.read("file") == before)
     }
 
-    @Test(.timeLimit(.minutes(5))) func killsAtAnyMomentMakeNothingWorse() throws {
+    @Test(.timeLimit(.minutes(5))) func killsDuringRepairKeepFileOrRepairIt() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("kills of a repair: seed \(seed)")
         var random = SplitMix64(seed: seed)

@@ -112,7 +112,7 @@ struct ResumeConditionTests {
     ]
 
     @Test(.timeLimit(.minutes(5)), arguments: changes)
-    func resumesOnlyOnTheSameFile(change: Change) throws {
+    func resumesOnlySameFile(change: Change) throws {
         let stage = try Stage(size: Self.size)
         stage.change(change.prepare)
         let kept = try stage.leavePart(each: 200_000)
@@ -146,7 +146,7 @@ struct ResumeConditionTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func refusesAPartWithoutManifest() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesPartWithoutManifest() throws {
         let stage = try Stage(size: Self.size)
         try stage.leavePart(each: 200_000)
         try stage.remove("file.segget")
@@ -162,7 +162,7 @@ struct ResumeConditionTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func refusesAManifestThatIsNotOurs() throws {
+    @Test(.timeLimit(.minutes(5))) func refusesForeignManifest() throws {
         let stage = try Stage(size: Self.size)
         try stage.leavePart(each: 200_000)
         try stage.write(Array("my notes on seggets\n".utf8), to: "file.segget")
@@ -179,7 +179,7 @@ struct ResumeConditionTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func neverResumesFromDataWithAWrongChecksum() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotResumePartWithWrongChecksum() throws {
         let stage = try Stage(size: Self.size)
         let wrong = "sha-256:" + String(repeating: "ab", count: 32)
         let right = "sha-256:\(stage.content.sha256Hex)"
@@ -210,7 +210,7 @@ struct ResumeConditionTests {
     ///
     /// A run without the checksum does not trust that part.
     @Test(.timeLimit(.minutes(5)), arguments: ["sha256", "crc32"])
-    func whatAChecksumContinuedNeedsIt(algorithm: String) throws {
+    func partResumedByChecksumNeedsChecksum(algorithm: String) throws {
         let stage = try Stage(size: Self.size)
         let other = try Stage(size: Self.size, seed: 2, in: stage.folder)
         try stage.leavePart(each: 200_000)
@@ -231,7 +231,7 @@ struct ResumeConditionTests {
     }
 
     /// The server's `HEAD` states another version, but its `GET` still serves that of the part.
-    @Test(.timeLimit(.minutes(5))) func throwsNothingAwayBecauseOfHEADAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func keepsPartIfOnlyHEADStatesChange() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
         stage.change { offer in

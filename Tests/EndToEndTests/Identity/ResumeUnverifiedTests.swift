@@ -30,7 +30,7 @@ struct ResumeUnverifiedTests {
     }
 
     @Test(arguments: Weakness.allCases)
-    func continuesWhereTheSampleIsTheSame(weakness: Weakness) throws {
+    func resumesIfSampleMatches(weakness: Weakness) throws {
         let (stage, kept) = try staged(
             etag: weakness == .weakTag ? "W/\"v1\"" : nil,
             // The date is later than the reply, so the file may change without another date.
@@ -52,7 +52,7 @@ struct ResumeUnverifiedTests {
         #expect(stage.bytesAsked(after: count) <= most)
     }
 
-    @Test func anotherFileStartsOver() throws {
+    @Test func otherFileStartsOver() throws {
         let (stage, _) = try staged()
         stage.change { $0.content = Content(size: Self.size, seed: 2) }
         let outcome = try stage.run(Self.option + ["--json"])
@@ -65,7 +65,7 @@ struct ResumeUnverifiedTests {
 
     /// Samples always contain the first and last recorded bytes.
     @Test(arguments: [true, false])
-    func aChangeAtAnEndIsFound(first: Bool) throws {
+    func findsChangeAtStartOrEndOfPart(first: Bool) throws {
         let (stage, _) = try staged()
         let end = try #require(stage.manifest()?.extents.extents.last?.range.end)
         let place = first ? 10 : end - 1
@@ -86,7 +86,7 @@ struct ResumeUnverifiedTests {
         arguments: zip(
             Contradiction.allCases,
             ["etag_changed", "etag_changed", "size_changed", "url_changed"]))
-    func contradictionsStartOver(contradiction: Contradiction, reason: String) throws {
+    func contradictingMetadataStartsOver(contradiction: Contradiction, reason: String) throws {
         let etag: String? =
             switch contradiction {
             case .otherWeakTag: "W/\"v1\""
@@ -108,7 +108,7 @@ struct ResumeUnverifiedTests {
 
     /// Damaged bytes on the disk are downloaded again; they do not show that the server's file
     /// differs.
-    @Test func damageIsNoDifference() throws {
+    @Test func damagedPartIsNotOtherFile() throws {
         let (stage, kept) = try staged()
         try stage.damage("file.part", at: 10)
         let outcome = try stage.run(Self.option + ["--json"])
@@ -121,7 +121,7 @@ struct ResumeUnverifiedTests {
     }
 
     /// A checksum verifies the whole file, so segget takes no sample.
-    @Test func aChecksumNeedsNoSample() throws {
+    @Test func checksumNeedsNoSample() throws {
         let (stage, kept) = try staged()
         let checksum = ["--checksum", "sha-256:\(stage.content.sha256Hex)"]
         let outcome = try stage.run(Self.option + checksum + ["--json"])
@@ -133,7 +133,7 @@ struct ResumeUnverifiedTests {
 
     /// Failures during the sample are retried; a rate limit does not matter.
     @Test(arguments: [[], ["--limit-rate", "8M"]])
-    func troubleIsWaitedOut(options: [String]) throws {
+    func retriesFailuresDuringSample(options: [String]) throws {
         let (stage, kept) = try staged()
         let tally = Tally()
         stage.change { offer in

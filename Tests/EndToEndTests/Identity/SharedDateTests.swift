@@ -83,7 +83,7 @@ struct SharedDateTests {
     }
 
     @Test(arguments: Shared.allCases)
-    func twoRunsHaveSeenTwoSizes(shared: Shared) throws {
+    func sharedValidatorOfTwoRunsStartsOver(shared: Shared) throws {
         let site = try Site(shared)
         try site.leaveParts(shared, ["/file"])
         #expect(try site.run([], ["/other"]).end == .exit(0))
@@ -99,7 +99,7 @@ struct SharedDateTests {
         for secret in ["v1", "2023", "127.0.0.1", "file"] { #expect(!text.contains(secret)) }
     }
 
-    @Test func aKilledListHasSeenTwoSizes() throws {
+    @Test func sharedDateInKilledListStartsOver() throws {
         let site = try Site(.date)
         try site.leaveParts(.date, ["/file", "/other"])
         site.change(.date, seed: 2)
@@ -111,7 +111,7 @@ struct SharedDateTests {
 
     /// Different ETags still distinguish versions, and so do dates of files of one size.
     @Test(arguments: [true, false])
-    func whatIsNoEvidenceIsNone(haveTags: Bool) throws {
+    func otherValidatorsStillResume(haveTags: Bool) throws {
         let shared: Shared? = haveTags ? nil : .date
         let site = try Site(shared, second: haveTags ? Self.size + 1 : Self.size)
         try site.leaveParts(shared, ["/file"])

@@ -58,7 +58,7 @@ struct StandardOutputEndToEndTests {
 
     @Test(
         arguments: [0, 1, 70_000, 3_000_000, 20_000_000] as [Int64], ["256K", "1M", "64M"])
-    func anySizeThroughAnyWindow(size: Int64, window: String) async throws {
+    func writesAnySizeThroughAnyWindow(size: Int64, window: String) async throws {
         let trial = try WireTrial(size: size)
         let outcome = try await run(trial, "--window", window)
         try expectComplete(outcome, trial)
@@ -74,7 +74,8 @@ struct StandardOutputEndToEndTests {
     }
 
     /// Every third `GET` is cut, reset, stalled or refused.
-    @Test(arguments: ["256K", "2M", "64M"]) func faults(window: String) async throws {
+    @Test(arguments: ["256K", "2M", "64M"]) func completesDespiteFaults(window: String) async throws
+    {
         let tally = Tally()
         let trial = try WireTrial(size: 8_000_000) { request, reply in
             guard request.method == "GET" else { return }
@@ -107,7 +108,7 @@ struct StandardOutputEndToEndTests {
     }
 
     @Test(arguments: ["sha-256", "md5", "crc32"])
-    func rightChecksum(algorithm: String) async throws {
+    func verifiesMatchingChecksum(algorithm: String) async throws {
         let trial = try WireTrial(size: 2_000_000)
         let path = trial.sandbox.path("copy")
         try trial.content.write(to: path)
@@ -129,7 +130,7 @@ struct StandardOutputEndToEndTests {
 
     /// segget never writes the end of a stream with a wrong digest.
     @Test(arguments: [1, 50_000, 3_000_000] as [Int64], [false, true])
-    func wrongChecksum(size: Int64, isAdvertised: Bool) async throws {
+    func wrongChecksumWithholdsEndOfStream(size: Int64, isAdvertised: Bool) async throws {
         let wrong = String(repeating: "0", count: 32)
         let trial = try WireTrial(size: size) { _, reply in
             if isAdvertised { reply.set("Repr-Digest", "md5=:AAAAAAAAAAAAAAAAAAAAAA==:") }
@@ -143,7 +144,7 @@ struct StandardOutputEndToEndTests {
     }
 
     /// segget writes no bytes of another version after those of the first.
-    @Test(arguments: [true, false]) func changedMidway(hasETag: Bool) async throws {
+    @Test(arguments: [true, false]) func changeDuringDownloadFails(hasETag: Bool) async throws {
         let tally = Tally()
         let other = Content(size: 6_000_000, seed: 2)
         let trial = try WireTrial(size: 6_000_000) { request, content in
@@ -164,7 +165,7 @@ struct StandardOutputEndToEndTests {
     }
 
     /// `GET` returns another version than `HEAD`: nothing was written yet, so segget starts over.
-    @Test func changedBeforeTheFirstByte() async throws {
+    @Test func changeBeforeFirstByteStartsOver() async throws {
         let old = Content(size: 4_000_000, seed: 9)
         let trial = try WireTrial(size: 3_000_000) { request, content in
             request.method == "HEAD"
@@ -176,7 +177,7 @@ struct StandardOutputEndToEndTests {
 
     @Test(
         arguments: [OriginReply.Framing.contentLength, .chunked, .close], ["256K", "64M"])
-    func oneStream(framing: OriginReply.Framing, window: String) async throws {
+    func writesFileWithoutRanges(framing: OriginReply.Framing, window: String) async throws {
         let trial = try WireTrial(size: 5_000_000) { request, content in
             var reply = OriginReply.file(content, for: request, etag: "\"a\"", ranges: false)
             reply.framing = framing
@@ -233,7 +234,9 @@ struct StandardOutputEndToEndTests {
 
     /// If the server stops serving ranges, the same version continues in one stream, even if bytes
     /// after the front have arrived.
-    @Test(arguments: [false, true]) func rangesThatEndMidway(frontIsSlow: Bool) async throws {
+    @Test(arguments: [false, true]) func usesOneStreamIfServerStopsServingRanges(frontIsSlow: Bool)
+        async throws
+    {
         let tally = Tally()
         let trial = try WireTrial(size: 6_000_000) { request, content in
             guard request.method == "GET" else {
@@ -251,7 +254,7 @@ struct StandardOutputEndToEndTests {
     }
 
     /// The reply to the probing `GET` is longer than the window.
-    @Test(arguments: ["256K", "64M"]) func withoutHead(window: String) async throws {
+    @Test(arguments: ["256K", "64M"]) func writesFileIfHeadFails(window: String) async throws {
         let trial = try WireTrial(size: 9_000_000) { request, reply in
             if request.method == "HEAD" { reply = .text(405) }
         }

@@ -7,7 +7,7 @@ import Testing
 struct ArticleExamplesTests {
     private static let size: Int64 = 3_000_000
 
-    @Test(.timeLimit(.minutes(8))) func oneFile() async throws {
+    @Test(.timeLimit(.minutes(8))) func downloadsOneFile() async throws {
         let stage = try Stage(size: Self.size)
         let url = stage.origin.url("/file")
         let file = try await DownloadOneFile.inOneCall(url, to: stage.path("file"))
@@ -27,7 +27,7 @@ struct ArticleExamplesTests {
         await session.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(8))) func progress() async throws {
+    @Test(.timeLimit(.minutes(8))) func followsProgress() async throws {
         let stage = try Stage(size: Self.size)
         let session = DownloadSession()
         let url = stage.origin.url("/file")
@@ -53,7 +53,7 @@ struct ArticleExamplesTests {
         await session.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(8))) func manyFiles() async throws {
+    @Test(.timeLimit(.minutes(8))) func downloadsManyFiles() async throws {
         let stage = try BatchStage(size: 50_000)
         let session = DownloadSession()
         let urls = stage.urls(3, "a") + [stage.origin.url("/none")]
@@ -70,7 +70,7 @@ struct ArticleExamplesTests {
         await session.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(8))) func stopAndResume() async throws {
+    @Test(.timeLimit(.minutes(8))) func stopsAndResumes() async throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
@@ -92,7 +92,7 @@ struct ArticleExamplesTests {
         #expect(try stage.isRight())
     }
 
-    @Test(.timeLimit(.minutes(8))) func theGuide() async throws {
+    @Test(.timeLimit(.minutes(8))) func guideDownloadsTwoFiles() async throws {
         let stage = try Stage(size: Self.size)
         let (first, second) = (stage.origin.url("/1"), stage.origin.url("/b.iso"))
         try await Guide.fetch(first, second, into: stage.folder)

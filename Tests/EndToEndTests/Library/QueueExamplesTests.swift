@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that the example code of the queue's articles behaves as described.
 struct QueueExamplesTests {
-    @Test(.timeLimit(.minutes(8))) func runAQueue() async throws {
+    @Test(.timeLimit(.minutes(8))) func runsQueue() async throws {
         let stage = try QueueStage()
         let (file, url) = (stage.queue, stage.origin.url("/1/a.iso"))
         let path = try await QueueExamples.fetch(url, into: stage.folder, file)
@@ -23,7 +23,7 @@ struct QueueExamplesTests {
         #expect(try stage.names() == ["a.iso", "b.iso", "c.iso"])
     }
 
-    @Test(.timeLimit(.minutes(8))) func observeIt() async throws {
+    @Test(.timeLimit(.minutes(8))) func observesQueue() async throws {
         let stage = try QueueStage()
         try await withDownloadQueue(at: stage.queue) { queue in
             async let first = QueueExamples.first(queue)
@@ -42,7 +42,7 @@ struct QueueExamplesTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(8))) func surviveARestart() async throws {
+    @Test(.timeLimit(.minutes(8))) func resumesAfterRestart() async throws {
         let stage = try QueueStage()
         let url = stage.origin.url("/1/a.iso")
         #expect(try await QueueExamples.add(url, into: stage.folder, stage.queue) == 1)

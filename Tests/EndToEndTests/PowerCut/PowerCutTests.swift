@@ -23,7 +23,7 @@ struct PowerCutTests {
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: CutRun.chosen)
-    func theRightFileComesOfWhateverIsLeft(run: CutRun) async throws {
+    func resumesFromEveryStateAfterPowerCut(run: CutRun) async throws {
         let seed = Self.seed()
         print("power cut, \(run): seed \(seed)")
         let home = try Sandbox("segget-power", under: "/dev/shm")

@@ -20,7 +20,7 @@ struct QueuePowerCutTests {
         return (outcome.end == .exit(0) ? outcome.output : nil, outcome.errorOutput)
     }
 
-    @Test(.timeLimit(.minutes(30))) func aCommandIsDoneOrNot() throws {
+    @Test(.timeLimit(.minutes(30))) func commandIsAtomicUnderPowerCut() throws {
         let seed =
             Self.environment["SEGGET_POWER_SEED"].flatMap { UInt64($0) }
             ?? .random(in: 0 ... .max)

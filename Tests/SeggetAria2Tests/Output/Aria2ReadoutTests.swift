@@ -45,7 +45,7 @@ struct Aria2ReadoutTests {
                 == "[#88d0a6 0B/1.9MiB(0%) CN:1 DL:0B]")
     }
 
-    @Test func sizesMayBeInBytes() throws {
+    @Test func sizesCanBeInBytes() throws {
         #expect(
             line([try lane("ac7a91", 49_152, of: 100_000, rate: 59_820)], isHumanReadable: false)
                 == "[#ac7a91 49152B/100000B(49%) CN:1 DL:59820B]")

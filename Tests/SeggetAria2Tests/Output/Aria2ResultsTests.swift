@@ -19,7 +19,7 @@ struct Aria2ResultsTests {
         return results
     }
 
-    @Test func theTableIsThatOfAria2() throws {
+    @Test func tableHasLayoutOfAria2() throws {
         let table = results([
             try row("00aac3", .resourceNotFound, "http://h/404", (0, .seconds(1))),
             try row("5313f4", .finished, "/d/3000"),

@@ -59,7 +59,7 @@ struct Aria2WordsTests {
         #expect(shown.hasSuffix("\n  -> [segget:0] kept: 1.00 MiB in `/d/f.part`\n"))
     }
 
-    @Test func aWrongChecksumIsToldAsAria2Does() throws {
+    @Test func wrongChecksumHasAria2Message() throws {
         let error = Examples.error(
             .assembly(
                 .digestMismatch(
@@ -118,7 +118,7 @@ struct Aria2WordsTests {
         #expect(Aria2Words.versionText.hasSuffix("md5\n"))
     }
 
-    @Test func aRefusalIsToldAsAria2Does() {
+    @Test func refusalHasAria2Message() {
         #expect(
             Aria2Words.refusal(.unknown, "Unrecognized URI or unsupported protocol: foo")
                 == [
