@@ -130,7 +130,8 @@ package final class QueueLock: Sendable {
     private static func taken(_ files: QueueFiles) -> QueueError {
         guard let holder = try? holder(files) else {
             return QueueError(
-                .busy, "another command has locked the queue `\(files.database)`", hint: "try again")
+                .busy, "another command has locked the queue `\(files.database)`", hint: "try again"
+            )
         }
         return QueueError(
             .hasWorker,

@@ -29,7 +29,8 @@ extension QueueError {
             .unavailable,
             "\(mount ?? "the file system of `\(path)`") has no file locks (\(String(cString: strerror(number)))), "
                 + "which the queue `\(path)` needs",
-            hint: "give a queue on another file system with `--queue`; downloads can still go there")
+            hint: "give a queue on another file system with `--queue`; downloads can still go there"
+        )
     }
 
     /// There is no room for what is to be written.
@@ -114,6 +115,7 @@ extension QueueError {
     /// There is no task of an id.
     static func noTask(_ id: QueueTask.ID) -> QueueError {
         QueueError(
-            .noTask, "there is no task `\(id)`", hint: "`segget list` shows the tasks and their ids")
+            .noTask, "there is no task `\(id)`", hint: "`segget list` shows the tasks and their ids"
+        )
     }
 }

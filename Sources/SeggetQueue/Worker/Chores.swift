@@ -97,7 +97,8 @@ enum Chores {
         let path = Diagnostic.quote(old.path ?? task.url)
         return TaskProblem(
             kind: "file_changed",
-            message: "\(path) is missing, or was changed after it was finished, so it was not moved",
+            message:
+                "\(path) is missing, or was changed after it was finished, so it was not moved",
             hint: "move it by hand, or remove the task",
             code: ExitStatus.cannotCreate.rawValue)
     }

@@ -215,8 +215,9 @@ struct LimitRateTests {
         #expect(isFair)
     }
 
-    /// Other connections use the shares that slow ones do not need. Waiting for a share is neither
-    /// a stall nor a reason for a takeover.
+    /// Other connections use the shares that slow ones do not need.
+    ///
+    /// Waiting for a share is neither a stall nor a reason for a takeover.
     @Test(arguments: [20_000, 20])
     func otherConnectionsUseSharesOfSlowOnes(pace: Double) async throws {
         let isQuick = try await Trials.oneOfThree {

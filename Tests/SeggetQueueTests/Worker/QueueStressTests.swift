@@ -15,7 +15,9 @@ struct QueueStressTests {
         Content(size: size, seed: UInt64(path.utf8.reduce(7) { $0 &* 31 &+ Int($1) }))
     }
 
-    /// The number of commands; `SEGGET_QUEUE_STRESS` sets it. 5000 take about a minute.
+    /// The number of commands; `SEGGET_QUEUE_STRESS` sets it.
+    ///
+    /// 5000 take about a minute.
     private static var commands: Int {
         ProcessInfo.processInfo.environment["SEGGET_QUEUE_STRESS"].flatMap { Int($0) } ?? 300
     }

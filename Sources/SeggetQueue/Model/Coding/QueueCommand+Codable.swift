@@ -166,7 +166,8 @@ extension TaskSelection: Codable {
         let words = states.compactMap(TaskStatus.word(given:))
         guard words.count == states.count else {
             throw fields.wrong(
-                "states", "one is not a state; the states are \(TaskStatus.words.joined(separator: ", "))")
+                "states",
+                "one is not a state; the states are \(TaskStatus.words.joined(separator: ", "))")
         }
         states = words
     }
