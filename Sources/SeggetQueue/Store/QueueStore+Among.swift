@@ -35,7 +35,7 @@ extension QueueStore {
     ) throws(QueueError) {
         var condition = try TaskCondition(filter)
         if let ids { condition = .joined([condition, .among(ids)], by: " AND ") }
-        try forEach(condition, TaskRow.selectWithoutOptions, body)
+        try forEach(condition, TaskRow.selectWithoutOptions, tagsOf: ids, body)
     }
 
     /// Returns the ids of the tasks that match a filter, in the queue's order.

@@ -227,17 +227,31 @@ extension QueueStore {
     }
 
     func forEach(
-        _ condition: TaskCondition, _ select: String, _ body: (QueueTask) -> Void
+        _ condition: TaskCondition, _ select: String, tagsOf ids: Set<QueueTask.ID>? = nil,
+        _ body: (QueueTask) -> Void
     ) throws(QueueError) {
         try read { db in
             var tags: [String: [String]] = [:]
-            let tagged = try Row.fetchCursor(
-                db.cachedStatement(
-                    sql: """
-                        SELECT task, tag FROM tags CROSS JOIN tasks ON tasks.id = tags.task
-                            CROSS JOIN roots ON roots.id = tasks.root_id
-                            WHERE \(condition.sql) ORDER BY task, place
-                        """), arguments: condition.arguments)
+            let tagged =
+                if let ids {
+                    // Reads no tags of other tasks.
+                    try Row.fetchCursor(
+                        db.cachedStatement(
+                            sql: """
+                                SELECT task, tag FROM tags
+                                    WHERE task IN (SELECT value FROM json_each(?))
+                                    ORDER BY task, place
+                                """),
+                        arguments: [TaskCondition.list(Set(ids.map(\.description)))])
+                } else {
+                    try Row.fetchCursor(
+                        db.cachedStatement(
+                            sql: """
+                                SELECT task, tag FROM tags CROSS JOIN tasks ON tasks.id = tags.task
+                                    CROSS JOIN roots ON roots.id = tasks.root_id
+                                    WHERE \(condition.sql) ORDER BY task, place
+                                """), arguments: condition.arguments)
+                }
             while let row = try tagged.next() {
                 var reader = ColumnReader(row)
                 tags[try reader.text(), default: []].append(try reader.text())
