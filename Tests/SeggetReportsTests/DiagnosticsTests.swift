@@ -7,6 +7,15 @@ import Testing
 @testable import SeggetReports
 
 struct DiagnosticsTests {
+    @Test(arguments: [
+        ("", "redirects to an address that is not http or https: not followed"),
+        ("http://h/f", "redirects to `http://h/f`, which is less secure: not followed"),
+    ])
+    func unsafeRedirectNamesItsTarget(target: String, text: String) {
+        let message = Diagnostic(Examples.error(.unsafeRedirect(to: target))).message
+        #expect(message.hasSuffix(text), "\(message)")
+    }
+
     @Test(arguments: Examples.reasons)
     func everyReasonHasSafeText(reason: DownloadError.Reason) {
         for kept: Int64 in [0, 1 << 30] {

@@ -95,7 +95,7 @@ public struct Diagnostic: Sendable {
             case .unsafeRedirect(let target):
                 Self(
                     .refused, "unsafe_redirect",
-                    "\(url) redirects to \(Self.quote(target)), which is less secure: not followed",
+                    "\(url) redirects to \(Self.describe(unsafeTarget: target)): not followed",
                     hint: target.hasPrefix("http:")
                         ? "if you trust the network, give `--allow-downgrade`, preferably with `--checksum`"
                         : "if you trust the target, download from its own URL")

@@ -22,6 +22,12 @@ extension MirrorFault {
 }
 
 extension Diagnostic {
+    /// Returns the target of a redirect that is not followed; it is empty if it is not http or https.
+    static func describe(unsafeTarget target: String) -> String {
+        target.isEmpty
+            ? "an address that is not http or https" : "\(quote(target)), which is less secure"
+    }
+
     /// Returns the reason why a mirror failed.
     package static func describe(_ fault: MirrorFault) -> String {
         switch fault {
@@ -49,7 +55,7 @@ extension Diagnostic {
         case .untrusted(let problem): "its certificate is not trusted: \(problem)"
         case .addressDenied(.privateAddress(let address)):
             "it leads to the private address \(quote(address))"
-        case .unsafeRedirect(let target): "it redirects to \(quote(target)), which is less secure"
+        case .unsafeRedirect(let target): "it redirects to \(describe(unsafeTarget: target))"
         case .tooManyRedirects(let limit):
             "it redirects more than \(Units.count(Int64(limit), "time"))"
         case .remoteChanged(let breach), .contract(let breach): describe(breach)

@@ -43,7 +43,7 @@ public struct DownloadError: Error, Sendable, Hashable {
         case untrusted(String)
         /// The URL may lead to a private address (`AccessOptions.deniesPrivate`).
         case addressDenied(AddressDenial)
-        /// A redirect led from https to http, or to another scheme.
+        /// A redirect led from https to http, or to another scheme; then the URL is empty.
         case unsafeRedirect(to: String)
         /// There were more redirects than this limit.
         case tooManyRedirects(Int)

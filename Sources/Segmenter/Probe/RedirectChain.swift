@@ -62,7 +62,7 @@ struct RedirectChain: Sendable {
                 reply.status != 304, let location = reply["location"]
             else { return Probe.Landing(url: here, redirects: redirects, exchange: exchange) }
             guard let next = WebURL(location, relativeTo: here) else {
-                throw .unsafeRedirect(to: "an address that is not http or https")
+                throw .unsafeRedirect(to: "")
             }
             guard next.isSecure || !here.isSecure || connecting.access.allowsDowngrade else {
                 throw .unsafeRedirect(to: next.redacted)
