@@ -221,7 +221,7 @@ struct Probe: Sendable {
         switch answer {
         case .failure(.tooManyRedirects(let most)):
             return (nil, "redirects more than \(most) times")
-        case .failure(.unsafeRedirect): return (nil, "redirects to an address that is not downloaded from")
+        case .failure(.unsafeRedirect): return (nil, "redirects to an address that is not used")
         case .failure(let reason): throw reason
         case .success(let success): landing = success
         case nil: return (nil, Self.noAnswer)
