@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What is meant for one server, and cookies, which say themselves whom they are for.
+/// Credentials, header fields and cookies are sent only to the servers that they belong to.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AccessPrivacyTests {
     private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]
@@ -35,14 +35,14 @@ struct AccessPrivacyTests {
             for field in Self.fields where field != "Referer" {
                 #expect(request.header(field) == nil, "\(field)")
             }
-            // Not secrets.
+            // These fields are not secret.
             #expect(request.header("User-Agent") == "agent/1")
             #expect(request.header("Referer") == "http://r.example/")
         }
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
-    /// Also when the file is fetched in segments, and the URL is resolved again.
+    /// This includes the requests of segments, and a second request for the original URL.
     @Test func everythingGoesWithEveryRequestToTheOrigin() async throws {
         let trial = try WireTrial { request, reply in
             let host = request.header("Host") ?? ""
@@ -62,7 +62,7 @@ struct AccessPrivacyTests {
         }
     }
 
-    /// Credentials of the URL stay with its origin, though the redirect is absolute.
+    /// The redirect is absolute, but leads to the same origin.
     @Test func credentialsOfTheURLSurviveAnAbsoluteRedirect() async throws {
         let trial = try WireTrial { request, reply in
             let host = request.header("Host") ?? ""
@@ -106,11 +106,11 @@ struct AccessPrivacyTests {
         for request in trial.origin.requests {
             #expect(Self.cookies(request) == ["one=1", "three=3"])
         }
-        // The file is read only.
+        // segget does not write to the file of `--cookie`.
         #expect(String(decoding: try file.read("cookies"), as: UTF8.self) == text)
     }
 
-    /// A site that gives a ticket on the way to the file.
+    /// The site sets a cookie in a redirect, and the file's URL requires that cookie.
     @Test func cookiesThatAreSetOnTheWayAreKept() async throws {
         let trial = try WireTrial { request, reply in
             if request.path == "/login" {

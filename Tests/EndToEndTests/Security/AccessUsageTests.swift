@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Wrong access options: refused before the first request, and never repeated.
+/// Wrong access options fail before the first request, and messages do not repeat their values.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AccessUsageTests {
     static let wrong = [
@@ -27,7 +27,7 @@ struct AccessUsageTests {
         try await expectRefusal("get", options)
     }
 
-    /// It has the same options; some of them will do.
+    /// `probe` has the same options, so every fourth case is enough.
     @Test(arguments: Array(stride(from: 0, to: wrong.count, by: 4)))
     func refusedByProbe(index: Int) async throws {
         try await expectRefusal("probe", Self.wrong[index])
@@ -46,7 +46,7 @@ struct AccessUsageTests {
         #expect(try trial.sandbox.names() == [])
     }
 
-    /// A file that is there, and no certificate.
+    /// The file of `--client-certificate` exists but holds no certificate.
     @Test func certificateFileWithoutCertificate() async throws {
         let root = try Sandbox()
         try Content(size: 10, seed: 1).write(to: root.path("file.bin"))
@@ -63,7 +63,7 @@ struct AccessUsageTests {
         #expect(try sandbox.names() == ["client.pem"])
     }
 
-    /// The library checks as well.
+    /// `probe` sends the credentials, cookies and user agent of its options.
     @Test func probeAndGetKnowTheSameOptions() async throws {
         let trial = try WireTrial { request, reply in
             if request.header("Authorization") != "Basic bWU6eA==" { reply = .text(401) }

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Mode, time and digest of the finished file, and what it costs in memory.
+/// Mode, modification time and digest of the finished file, and segget's use of memory.
 struct AttributeTests {
     private func start(_ stage: Stage, umask: String) throws -> ChildProcess {
         try ChildProcess(
@@ -88,7 +88,7 @@ struct AttributeTests {
         #expect(stage.origin.requests.count == requests)
     }
 
-    /// What is resident does not depend on the size of the file.
+    /// Peak resident memory does not depend on the size of the file.
     @Test(.timeLimit(.minutes(5))) func memoryDoesNotGrowWithTheFile() throws {
         let peaks = try ([50_000_000, 400_000_000] as [Int64]).map { size in
             let stage = try Stage(size: size)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Certificates are checked on every connection, whoever it is made for.
+/// segget checks the certificate of every origin, redirect target, mirror and proxy.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CertificateTests {
     private static let content = Content(size: 1_000_000, seed: 8)
@@ -20,7 +20,7 @@ struct CertificateTests {
             answer ?? { .file(Self.content, for: $0, etag: "\"a\"") })
     }
 
-    /// A file that trusts the authorities of all these.
+    /// Returns `--ca-certificate` with a file that holds the authorities of all `fronts`.
     private func trust(_ fronts: SecureFront...) throws -> [String] {
         let text = try fronts.map { try String(contentsOfFile: $0.authority, encoding: .utf8) }
         let path = "\(sandbox.path)-trust.pem"
@@ -39,13 +39,13 @@ struct CertificateTests {
         let text = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 77, text, sourceLocation: location)
         #expect(try outcome.events().last?.kind == "untrusted", text, sourceLocation: location)
-        // Nobody was asked for anything.
+        // The server received no request.
         #expect(front.origin.requests.isEmpty, sourceLocation: location)
     }
 
     private static let wrong: [TestCertificate] = [.selfSigned, .otherHost, .expired, .notYetValid]
 
-    /// At the first connection, where a redirect leads, and of a mirror.
+    /// The wrong certificate is that of the origin, of a redirect's target and of a mirror.
     @Test(arguments: wrong)
     func wrongCertificates(kind: TestCertificate) async throws {
         let bad = try front(kind)
@@ -55,7 +55,7 @@ struct CertificateTests {
         #expect(!direct.errorOutput.contains("retrying"))
         let good = try front { request in
             guard request.path != "/to" else { return .redirect(url) }
-            // The mirror is heard of before the last byte.
+            // Delays the file, so that segget tries the mirror before the last byte.
             return .file(Self.content, for: request, etag: "\"a\"").with {
                 if request.method == "GET" { $0.delayBeforeHeaders = 2 }
             }
@@ -68,7 +68,7 @@ struct CertificateTests {
         #expect(try Self.content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }
 
-    /// An authority that is not the server's; and one that was trusted for the first run only.
+    /// A run that does not trust the server's authority sends no request and keeps the part.
     @Test func laterRunsAndOtherAuthorities() async throws {
         let isWhole = Guarded(false)
         let server = try front { request in
@@ -94,7 +94,7 @@ struct CertificateTests {
         #expect(try third.events("finished").first?.bytesResumed == kept)
     }
 
-    /// The proxy's own TLS: its certificate is checked, with `--insecure` too.
+    /// segget checks the certificate of an https proxy, even with `--insecure`.
     @Test(arguments: [TestCertificate.selfSigned, .otherHost, .expired])
     func proxies(kind: TestCertificate) async throws {
         let proxy = try front(kind)
@@ -111,7 +111,7 @@ struct CertificateTests {
         }
     }
 
-    /// A server with nothing later than TLS 1.1 is refused, and the reason is reported.
+    /// segget refuses a server that has only TLS 1.1 and earlier, and reports why.
     @Test func oldVersionsOfTLS() async throws {
         let old = try front(
             directives: "ssl_protocols TLSv1 TLSv1.1; ssl_ciphers DEFAULT@SECLEVEL=0;")
@@ -124,7 +124,9 @@ struct CertificateTests {
         }
     }
 
-    /// The name is sent, so that a server with several hosts can choose; without it there is none.
+    /// segget sends the host name in the TLS handshake (SNI).
+    ///
+    /// An IP address is not sent, so the server answers 404.
     @Test func theNameIsSent() async throws {
         let server = try front(directives: "if ($ssl_server_name != localhost) { return 404; }")
         let named = "https://localhost:\(server.nginx.securePort)/file.bin"

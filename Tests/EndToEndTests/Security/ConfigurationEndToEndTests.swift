@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The configuration file, the environment, and what is typed.
+/// Options in the configuration file, the environment and the command line.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConfigurationEndToEndTests {
-    /// A folder for `XDG_CONFIG_HOME` with a configuration file in it.
+    /// Creates a folder for `XDG_CONFIG_HOME` with a configuration file in it.
     private func makeHome(_ text: String, mode: mode_t = 0o600) throws -> Sandbox {
         let home = try Sandbox()
         mkdir(home.path("segget"), 0o700)
@@ -86,7 +86,7 @@ struct ConfigurationEndToEndTests {
         #expect(outcome.errorOutput.contains(hint), "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
         #expect(stage.origin.requests.isEmpty)
-        // Help is to be had all the same.
+        // `--help` works despite the mistake.
         #expect(try run(stage, home, ["--help"]).exitCode == 0)
     }
 
@@ -108,7 +108,7 @@ struct ConfigurationEndToEndTests {
         #expect(!closed.errorOutput.contains("other users can read"))
     }
 
-    /// What the parser would repeat of a value may be a secret.
+    /// The parser's messages would repeat these values, which may be secrets.
     @Test(arguments: [
         ["-x", "http://u:hush@proxy:3128"], ["--quiet=u:hush"], ["--retries=hush:1"],
         ["--proxy-header=hush"], ["--wibble", "u:hush"], ["-x=u:hush"],
