@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Cookies that servers set while one file is fetched.
+/// Cookies that servers set during a download.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CookieEndToEndTests {
     /// The cookies of a request.
@@ -17,7 +17,7 @@ struct CookieEndToEndTests {
             headers: [HeaderField("Location", to)] + cookies.map { HeaderField("Set-Cookie", $0) })
     }
 
-    /// Hosts of one server, without a name server.
+    /// Options that resolve the test's host names to the one server, without DNS.
     private static func resolve(_ port: UInt16) -> [String] {
         ["a.test", "sub.a.test", "b.test", "c.test"].flatMap {
             ["--resolve", "\($0):\(port):127.0.0.1"]
@@ -28,8 +28,9 @@ struct CookieEndToEndTests {
         String((request.header("Host") ?? "").prefix { $0 != ":" })
     }
 
-    /// A server that wants to see its cookie before it gives the file: in segments, with replies that
-    /// break off, and in one stream.
+    /// The server redirects until it receives its cookie.
+    ///
+    /// The cases are segments, a truncated reply, and one stream.
     @Test(arguments: [["-x", "6"], ["-x", "1"], [], ["-o", "-"]])
     func aServerMaySetACookieAndRedirectToItself(options: [String]) async throws {
         let trial = try WireTrial { request, reply in
@@ -51,13 +52,13 @@ struct CookieEndToEndTests {
         try trial.expectComplete(outcome)
         trial.origin.hearOut()
         let requests = trial.origin.requests
-        // Only those that began before the first cookie had come lack it.
+        // Only requests that began before the first cookie arrived lack it.
         #expect(requests.count { Self.cookies($0).isEmpty } <= 2)
         #expect(requests.allSatisfy { Self.cookies($0).isSubset(of: ["seen=1"]) })
         #expect(!(outcome.output + outcome.errorOutput).contains("seen"))
     }
 
-    /// Without them it is what it was: a loop, which ends.
+    /// Without cookies the server redirects forever, and segget stops the loop.
     @Test func noCookiesIsALoopThatEnds() async throws {
         let trial = try WireTrial { request, reply in
             reply = Self.redirect("/dir/file.bin", "seen\(request.number)=1; Path=/")
@@ -68,13 +69,13 @@ struct CookieEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { Self.cookies($0).isEmpty })
         let before = trial.origin.requests.count
         #expect(before <= 70)
-        // A server that sets another one each time is one, too.
+        // A server that sets a new cookie with each redirect is a loop too.
         let again = try await trial.run()
         try trial.expectFailure(again, code: 69, kind: "too_many_redirects", keepsPart: false)
         #expect(trial.origin.requests.count - before <= 70)
     }
 
-    /// Over a page at another host that asks for consent, and back.
+    /// The file's host redirects to a consent page on another host, which redirects back.
     @Test func aConsentPageMayStandBetween() async throws {
         let trial = try WireTrial { request, reply in
             let port = (request.header("Host") ?? "").split(separator: ":").last ?? ""
@@ -100,7 +101,7 @@ struct CookieEndToEndTests {
         }
     }
 
-    /// Each goes where it is for, and nowhere else.
+    /// segget sends each cookie only where its `Path`, `Domain` and `Secure` allow (RFC 6265).
     @Test func cookiesStayWhereTheyAreFor() async throws {
         let place = Guarded("")
         let trial = try WireTrial(size: 100_000) { request, reply in
@@ -132,7 +133,9 @@ struct CookieEndToEndTests {
         }
     }
 
-    /// What is set is added to what one gives oneself, takes its place, and is not kept.
+    /// Cookies of servers are added to the given ones, or replace those of the same name.
+    ///
+    /// They are not saved.
     @Test func whatOneGivesIsAddedTo() async throws {
         let trial = try WireTrial { request, reply in
             guard !Self.cookies(request).contains("b=set") else { return }
@@ -153,13 +156,13 @@ struct CookieEndToEndTests {
             #expect(later.count >= requests.count - 2)
         }
         #expect(String(decoding: try files.read("cookies"), as: UTF8.self) == text)
-        // What is given is sent without what is set, too.
+        // `--no-cookies` still sends the cookies of `--cookie`.
         let outcome = try await trial.run("--cookie", file, "--no-cookies", "--overwrite")
         #expect(outcome.exitCode == 69)
         #expect(Self.cookies(try #require(trial.origin.requests.last)) == ["a=file", "b=file"])
     }
 
-    /// A ticket that ends midway is fetched again, where it was fetched the first time.
+    /// The cookie expires midway, and the original URL sets a new one.
     @Test func aTicketIsFetchedAgain() async throws {
         let valid = Guarded(1)
         let trial = try WireTrial { request, reply in
@@ -179,10 +182,9 @@ struct CookieEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { Self.cookies($0).count <= 1 })
     }
 
-    // MARK: Who must not share
+    // MARK: Isolation
 
-    /// No file of a list learns what was set for one with another user, other headers or other cookies, be it
-    /// small or large; those that ask in the same way share.
+    /// Files of a list share cookies only with the same user, header fields and cookie file.
     @Test(arguments: [20_000, 600_000] as [Int64])
     func filesWithOtherCredentialsShareNothing(size: Int64) async throws {
         let trial = try WireTrial(size: size) { request, reply in
@@ -217,8 +219,9 @@ struct CookieEndToEndTests {
         }
     }
 
-    /// What one file of a list was given over https, another one does not show over http; what came over http goes
-    /// to https, too.
+    /// Cookies set over https are not sent over http, even for another file.
+    ///
+    /// Cookies set over http are also sent over https.
     @Test func httpsTellsHttpNothing() async throws {
         let content = Content(size: 20_000, seed: 3)
         let plain = try FaultOrigin { request in
@@ -252,7 +255,7 @@ struct CookieEndToEndTests {
         #expect(Self.cookies(later) == ["hush=1", "plain=1"])
     }
 
-    /// A host of a list sets nothing for the host of another file, nor for a public suffix.
+    /// A host sets no cookie for the host of another file, nor for a public suffix.
     @Test func oneHostOfAListSetsNothingForAnother() async throws {
         let trial = try WireTrial(size: 20_000) { request, reply in
             let host = Self.host(request)
@@ -272,7 +275,7 @@ struct CookieEndToEndTests {
         }
     }
 
-    /// A mirror at another host gets its own ones only.
+    /// A mirror on another host receives only the cookies that it set.
     @Test func mirrorsHaveTheirOwn() async throws {
         let content = Content(size: 8_000_000, seed: 1)
         let origins = try ["127.0.0.1", "127.0.0.2"].enumerated().map { number, address in
@@ -297,7 +300,9 @@ struct CookieEndToEndTests {
         }
     }
 
-    /// Behind a redirect from https to http nobody learns what https has set, nor sets anything for it.
+    /// After a redirect from https to http, the http server receives no cookie of https.
+    ///
+    /// It cannot replace one either.
     @Test func aDowngradeIsAnotherWorld() async throws {
         let content = Content(size: 100_000, seed: 3)
         let place = Guarded("")

@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Credentials: where they come from, how they are shown, and how often when they are wrong.
+/// Sources of credentials, and how often segget sends wrong ones.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CredentialsEndToEndTests {
     private static let right = "Basic bWU6czpAL2M="  // me:s:@/c
     private static let password = "s:@/c"
 
-    /// An origin that lets `me` in by basic authentication.
+    /// An origin that accepts the user `me` with Basic authentication.
     private func guarded(
         size: Int64 = 3_000_000,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
@@ -24,7 +24,7 @@ struct CredentialsEndToEndTests {
         }
     }
 
-    /// Runs segget with what a file holds on descriptor 3.
+    /// Runs segget with `text` readable on descriptor 3.
     private func run(
         _ arguments: [String], descriptor text: String, in sandbox: Sandbox
     ) async throws -> ChildProcess.Outcome {
@@ -40,7 +40,7 @@ struct CredentialsEndToEndTests {
         let trial = try guarded()
         let outcome = try await trial.run("-u", "me:\(Self.password)", "-x", "4")
         try trial.expectComplete(outcome)
-        // At once, with every request.
+        // Every request has the credentials, including the first.
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
         #expect(trial.gets.count > 3)
     }
@@ -50,7 +50,7 @@ struct CredentialsEndToEndTests {
         let place = "127.0.0.1:\(trial.origin.port)/dir/file.bin"
         var outcome = try await trial.run(url: "http://me:s%3A%40%2Fc@\(place)")
         try trial.expectComplete(outcome)
-        // An option comes before the URL.
+        // The option takes precedence over the URL.
         outcome = try await trial.run(
             "-u", "me:\(Self.password)", "--overwrite", url: "http://you:wrong@\(place)")
         try trial.expectComplete(outcome)
@@ -78,7 +78,7 @@ struct CredentialsEndToEndTests {
             [trial.origin.url("/dir/file.bin"), "--netrc", "--json", "--overwrite"],
             in: trial.sandbox.path, environment: ["HOME": home.path])
         try trial.expectComplete(try await Trials.end(of: child))
-        // The user is known, the password is not.
+        // `--user` names the user, and the netrc file has the password.
         try trial.expectComplete(
             try await trial.run("--netrc-file", file, "-u", "me", "--overwrite"))
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
@@ -112,7 +112,7 @@ struct CredentialsEndToEndTests {
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }
 
-    /// A server that counts wrong passwords counts one.
+    /// A server may lock an account after a few wrong passwords.
     @Test(arguments: [["-u", "me:wrong"], ["--netrc-file", "netrc"]])
     func aWrongPasswordIsShownOnce(options: [String]) async throws {
         let trial = try guarded()
@@ -125,7 +125,7 @@ struct CredentialsEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { $0.header("Authorization") != nil })
     }
 
-    /// The part of one run is continued whichever way the next one names the user.
+    /// The first run has the user in its URL, and the second in `--user`.
     @Test func resumesWhicheverWayTheUserIsNamed() async throws {
         let trial = try guarded(size: 8_000_000) { request, reply in
             if request.range?.first ?? 0 > 0, request.number < 40 { reply.cutAfter = 300_000 }
@@ -142,7 +142,7 @@ struct CredentialsEndToEndTests {
         #expect(try second.events("finished").first?.bytesResumed == kept)
     }
 
-    /// What is typed on the command line does not stay there.
+    /// segget overwrites secrets in its arguments, which other users can read in /proc.
     @Test func theCommandLineIsCleaned() async throws {
         let trial = try WireTrial { _, reply in reply.delayBeforeHeaders = .infinity }
         let child = try Segget.start(

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What goes to which origin: scheme, host and port, all three.
+/// What segget sends to other origins: another scheme, host or port.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrossOriginTests {
     private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]
@@ -11,7 +11,7 @@ struct CrossOriginTests {
         "-H", "Accept-Language: de", "-A", "agent/1",
     ]
 
-    /// Expects of a request what another origin gets of one's own, and nothing else.
+    /// Expects that a request to another origin lacks the caller's secrets.
     private static func expectStrange(_ request: OriginRequest, _ text: String) {
         for field in fields + ["X-Unknown"] where field != "Referer" {
             #expect(request.header(field) == nil, "\(text): \(field)")
@@ -19,7 +19,7 @@ struct CrossOriginTests {
         expectTravelled(request, text)
     }
 
-    /// Expects what says how the file is wanted.
+    /// Expects the fields that every origin receives, with the `Referer` cut to its origin.
     private static func expectTravelled(_ request: OriginRequest, _ text: String) {
         #expect(request.header("Referer") == "http://r.example/", "\(text)")
         #expect(request.header("Accept") == "image/hush", "\(text)")
@@ -27,7 +27,7 @@ struct CrossOriginTests {
         #expect(request.header("User-Agent") == "agent/1", "\(text)")
     }
 
-    /// An origin of many names: `/go` leads to where a test wants.
+    /// An origin with several host names, where `/go` redirects to the URL in `place`.
     private func trial(_ place: Guarded<String>) throws -> WireTrial {
         try WireTrial(size: 100_000) { request, reply in
             if request.path == "/go" { reply = .redirect(place.withLock { $0 }) }
@@ -52,7 +52,7 @@ struct CrossOriginTests {
         return try await Trials.end(of: child)
     }
 
-    /// Where a redirect leads, and whether it is the same origin.
+    /// Each row has the target of a redirect, and whether that is the same origin.
     @Test func originsAreToldApart() async throws {
         let place = Guarded("")
         let trial = try trial(place)
@@ -92,7 +92,7 @@ struct CrossOriginTests {
         }
     }
 
-    /// A bearer token too; and what comes back to the first origin is given everything again.
+    /// A redirect back to the first origin receives the token and the fields again.
     @Test func tokensStayAndReturn() async throws {
         let place = Guarded("")
         let trial = try trial(place)
@@ -108,7 +108,8 @@ struct CrossOriginTests {
         }
     }
 
-    /// With `--header-cross-origin` all of it goes along, but a redirect's own credentials come first.
+    /// `--header-cross-origin` sends everything, but credentials in a redirect's URL take
+    /// precedence.
     @Test func allIsSentOnRequest() async throws {
         let place = Guarded("")
         let trial = try trial(place)
@@ -138,7 +139,7 @@ struct CrossOriginTests {
                 .allSatisfy { $0.header("Authorization") == "Bearer hush" })
     }
 
-    /// An address that served the file is its host's: once the URL leads elsewhere, nothing goes there.
+    /// No request for the first host goes to the address of the redirect's target.
     @Test func anAddressIsItsHostsAlone() async throws {
         let content = Content(size: 3_000_000, seed: 1)
         let (tally, place) = (Tally(), Guarded<String?>(nil))
@@ -170,7 +171,7 @@ struct CrossOriginTests {
         }
     }
 
-    /// Mirrors are other origins; what their own URLs say is theirs.
+    /// Each mirror is another origin, and receives the credentials in its own URL.
     @Test(arguments: [false, true])
     func mirrorsAreOtherOrigins(crosses: Bool) async throws {
         let trial = try MirrorTrial(3, size: 4_000_000) { $1.pace = 1_000_000 }
@@ -191,7 +192,7 @@ struct CrossOriginTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
-    /// A proxy that is asked for a tunnel learns what is its own, and nothing else.
+    /// A CONNECT request has the proxy's credentials and no other secrets.
     @Test func aTunnelIsAskedForWithTheProxysCredentialsOnly() async throws {
         let proxy = try FaultOrigin { _ in .text(403, "no\u{1b}[31m") }
         let sandbox = try Sandbox()

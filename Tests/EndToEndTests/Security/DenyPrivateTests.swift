@@ -3,13 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `segget serve --deny-private`: tasks of clients and private addresses, over a wire on which one server has an
-/// address that is not private, and another one has.
+/// `segget serve --deny-private`: whether tasks of clients may use private addresses.
+///
+/// Of the test's two servers, one has a private address.
 @Suite(
     .serialized, .timeLimit(.minutes(5)),
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
 struct DenyPrivateTests {
-    /// Where the service listens, what it is told, and what follows.
+    /// The service's address and options, and whether it denies private addresses.
     struct Case: Sendable {
         var address: String
         var option: [String] = []
@@ -41,7 +42,7 @@ struct DenyPrivateTests {
 
     /// Starts the service.
     ///
-    /// - Returns: It, and the URL of its JSON-RPC.
+    /// - Returns: The process, and the URL of its JSON-RPC.
     private func serve(
         _ address: String, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> (ChildProcess, String) {
@@ -63,9 +64,9 @@ struct DenyPrivateTests {
         try stage.done("serve", "--show-secret").trimmingCharacters(in: .newlines)
     }
 
-    /// Waits until tasks have ended.
+    /// Waits until tasks have completed or failed.
     ///
-    /// - Returns: The kind of each one's error; `completed` where it has none.
+    /// - Returns: For each task the kind of its error, or `completed`.
     private func ends(of ids: [String]) throws -> [String] {
         var tasks: [String: [String: Any]] = [:]
         _ = try eventually(timeout: 120, poll: 0.2) {
@@ -91,12 +92,12 @@ struct DenyPrivateTests {
         let secret = try secret()
         let client = Client(network: network, url: url, secret: secret)
         var ids: [String] = []
-        // The address itself, behind a redirect, and by the API.
+        // The private address is in the URL, behind a redirect, and in a command of the API.
         ids.append(try client.call("addUri", [inner.url("/direct")]))
         ids.append(try client.call("addUri", [stage.origin.url("/away")], ["out": "away"]))
         ids.append(
             try client.perform(["command": "add", "url": inner.url("/api"), "root": stage.folder]))
-        // A URL that takes the place of another one, of a task of the command line too.
+        // A client replaces the URL of a task, including one that was added on the command line.
         let changed = try client.call(
             "addUri", [stage.origin.url("/changed")], ["pause": "true"])
         let own = try stage.add("/own", "--paused")
@@ -110,20 +111,20 @@ struct DenyPrivateTests {
         ids += [changed, own, set]
         let denied = row.denies ? "address_denied" : "completed"
         #expect(try ends(of: ids) == Array(repeating: denied, count: ids.count))
-        // As a mirror of what is not there.
+        // The private address is the mirror of a URL that fails.
         let mirrored = try client.call(
             "addUri", [stage.origin.url("/none"), inner.url("/several")], ["out": "several"])
-        // What is not private is fetched in any case.
+        // Addresses that are not private are always allowed.
         let plain = try client.call("addUri", [stage.origin.url("/plain")])
         #expect(
             try ends(of: [mirrored, plain]) == [row.denies ? "status" : "completed", "completed"])
         if row.denies { #expect(inner.acceptedConnections == 0) }
 
-        // Whoever is at the machine may fetch what they like.
+        // Tasks added on the command line may use private addresses.
         let outcome = try stage.start(["add", inner.url("/free")]).wait(timeout: 60)
         let free = outcome.output.trimmingCharacters(in: .newlines)
         #expect(try ends(of: [free]) == ["completed"])
-        // The connection that it has left is of no use to others.
+        // A client's task does not reuse the idle connection of that task.
         let requests = inner.requests.count
         #expect(try ends(of: [try client.call("addUri", [inner.url("/late")])]) == [denied])
         if row.denies { #expect(inner.requests.count == requests) }
@@ -131,7 +132,7 @@ struct DenyPrivateTests {
         #expect(try service.wait(timeout: 60).end == .exit(0))
     }
 
-    /// A proxy that the service's environment names would reach what nobody here sees.
+    /// The proxy would connect to the server, so segget could not check the address.
     @Test func aProxyOfTheEnvironment() throws {
         let (service, url) = try serve(
             "127.0.0.1", ["--deny-private", "yes"], environment: ["http_proxy": inner.url("")])
@@ -146,7 +147,7 @@ struct DenyPrivateTests {
     }
 }
 
-/// A client of a service, in the client's namespace.
+/// A client of the service, in the client's network namespace.
 private struct Client {
     let network: NetworkPair
     /// The URL of JSON-RPC.
@@ -166,7 +167,7 @@ private struct Client {
         return try #require(answer as? [String: Any], "\(outcome.output)\(outcome.errorOutput)")
     }
 
-    /// Calls a method of aria2's.
+    /// Calls a JSON-RPC method of aria2.
     @discardableResult
     func call(_ method: String, _ parameters: Any...) throws -> String {
         let answer = try post(
@@ -179,7 +180,7 @@ private struct Client {
         return result as? String ?? ""
     }
 
-    /// Carries out a command of the API.
+    /// Sends a command to the API.
     ///
     /// - Returns: The id of the task.
     func perform(_ command: [String: Any]) throws -> String {

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Digest authentication: libcurl's second round on one handle, in many ranged requests.
+/// Digest authentication, where libcurl repeats a request on one handle after the challenge.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DigestAuthenticationTests {
-    /// A trial behind a gate.
+    /// Makes a trial whose origin requires Digest authentication.
     private func trial(
         _ gate: DigestGate, size: Int64 = 10_000_000, alsoBasic: Bool = false,
         bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
@@ -30,7 +30,7 @@ struct DigestAuthenticationTests {
         let outcome = try await trial.run("-u", "me:s3cret", "-x", "8", "--auth", scheme)
         try trial.expectComplete(outcome)
         #expect(trial.gets.filter { $0.status == 206 }.count >= 8)
-        // Learned from the first refusal; the password itself is then never sent again.
+        // After the first 401, segget never sends the password itself again.
         #expect(shown("Basic", to: trial) == (scheme == "auto" ? 1 : 0))
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(try outcome.notices("resolving_again").isEmpty)
@@ -58,7 +58,7 @@ struct DigestAuthenticationTests {
         #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 0)
     }
 
-    /// A server that gives out new nonces while the download runs.
+    /// The server changes its nonce during the download.
     @Test func staleNoncesAreRenewed() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate) { request, _ in
@@ -68,7 +68,7 @@ struct DigestAuthenticationTests {
         try trial.expectComplete(outcome)
     }
 
-    /// The first that is asked for who it is, is a connection of the download.
+    /// The server answers `HEAD` without credentials, so a `GET` receives the first challenge.
     @Test func onlyGETIsGuarded() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try WireTrial(size: 10_000_000) { request, reply in
@@ -86,12 +86,12 @@ struct DigestAuthenticationTests {
             let outcome = try await trial.run("-u", "me:wrong", "--auth", scheme)
             try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
             #expect(shown("Digest", to: trial) == 1)
-            // Where only digest is asked for, this is no attempt.
+            // The server offers Digest only, so Basic is not an attempt with a password.
             #expect(shown("Basic", to: trial) == basics)
         }
     }
 
-    /// Where both are offered, basic was refused because the password is wrong.
+    /// The server offers both schemes, so the refusal of Basic means a wrong password.
     @Test func aSecondSchemeIsNoSecondAttempt() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate, alsoBasic: true)
@@ -100,7 +100,7 @@ struct DigestAuthenticationTests {
         #expect(trial.origin.requests.count == 1)
     }
 
-    /// Nobody to be: the refusal is final, and its body does no harm.
+    /// Without credentials, segget does not retry after the 401.
     @Test func withoutCredentials() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate)
@@ -110,7 +110,7 @@ struct DigestAuthenticationTests {
         #expect(outcome.errorOutput.contains("`--user`"))
     }
 
-    /// A challenge that libcurl cannot answer is a refusal.
+    /// A challenge that libcurl cannot answer counts as a refusal.
     @Test(arguments: [
         "Digest realm=\"r\"", "Digest nonce=\"x\", algorithm=UNKNOWN", "Digest", "Unknown x=y",
     ])
@@ -123,7 +123,7 @@ struct DigestAuthenticationTests {
         #expect(trial.origin.requests.count <= 2)
     }
 
-    /// A proxy that asks for digest (scripted: plain requests in absolute form).
+    /// The test's origin plays the proxy: requests have the absolute form (RFC 9112).
     @Test func aProxyMayAskForDigest() async throws {
         let gate = DigestGate(user: "me", password: "s3cret", isProxy: true)
         let trial = try trial(gate)
