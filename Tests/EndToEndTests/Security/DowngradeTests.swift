@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// From https to http: not without being asked to, and with nothing that is secret.
+/// Redirects from https to http: segget follows them only on request, and sends no secrets.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DowngradeTests {
     private let content = Content(size: 3_000_000, seed: 3)
@@ -52,7 +52,7 @@ struct DowngradeTests {
             sourceLocation: location)
     }
 
-    /// With every status, at the first hop and behind others, to `HEAD` and only to `GET`.
+    /// Every redirect status, as first hop and later, in reply to `HEAD` or only to `GET`.
     @Test func everyKindOfHopIsRefused() async throws {
         let target = target
         let front = try SecureFront { request in
@@ -83,7 +83,7 @@ struct DowngradeTests {
         #expect(plain.requests.allSatisfy { $0.target == "/file.bin?token=hush" })
     }
 
-    /// Also when the original URL is followed again, after its first target has expired.
+    /// The redirect's first target expires, and the original URL then redirects to http.
     @Test func whenTheURLIsFollowedAgain() async throws {
         let (content, target, expired) = (content, target, Guarded(false))
         let front = try SecureFront { request in
@@ -101,19 +101,19 @@ struct DowngradeTests {
             [front.url("/file.bin"), "-o", "file.bin", "-x", "2", "--retries", "3"], front)
         expectRefused(outcome)
         #expect(try sandbox.names() == ["file.bin.part", "file.bin.segget"])
-        // What had come is not lost.
+        // The received bytes are kept.
         let again = try await run(
             [front.url("/file.bin"), "-o", "file.bin", "--allow-downgrade"], front)
         try expectComplete(again)
         #expect(again.errorOutput.contains("resuming"), "\(again.errorOutput)")
     }
 
-    /// A mirror, and a file of a list: they alone are refused.
+    /// segget refuses only the mirror, or only that file of the list.
     @Test func mirrorsAndListsObeyToo() async throws {
         let (content, target) = (content, target)
         let front = try SecureFront { request in
             guard request.path != "/down/file.bin" else { return .redirect(target) }
-            // The mirror is heard of before the last byte.
+            // Delays the file, so that segget tries the mirror before the last byte.
             return .file(content, for: request, etag: "\"a\"").with {
                 if request.method == "GET" { $0.delayBeforeHeaders = 1 }
             }
@@ -139,10 +139,10 @@ struct DowngradeTests {
         #expect(try content.firstDifference(at: sandbox.path("two")) == nil)
     }
 
-    /// What is secret stays behind.
+    /// segget sends no secrets over http, nor to another origin over https after that.
     ///
-    /// Also with `--header-cross-origin`, also what a netrc file has for that host, and also on the way
-    /// back to https elsewhere. At the URL's own origin it counts again.
+    /// This holds with `--header-cross-origin` and for that host's entry in a netrc file. A
+    /// redirect back to the URL's origin sends them again.
     @Test(arguments: [[], ["--header-cross-origin"]])
     func nothingSecretGoesAlong(options: [String]) async throws {
         let content = content

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Names that are not UTF-8: Swift would make other ones of them.
+/// Paths and variables that are not UTF-8, which Swift's strings would change.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct EnvironmentTextTests {
-    /// Runs segget by a shell in a folder of such a name; `script` comes before it.
+    /// Runs `script` and then segget in a folder whose name is not UTF-8.
     private func run(
         _ arguments: [String], in sandbox: Sandbox, _ script: String = ""
     ) throws -> ChildProcess.Outcome {
@@ -21,7 +21,7 @@ struct EnvironmentTextTests {
         ).wait(timeout: 120)
     }
 
-    /// What is in the sandbox, as bytes.
+    /// The names in the sandbox, as bytes.
     private func names(_ sandbox: Sandbox) throws -> [[UInt8]] {
         let list = try ChildProcess.run("/bin/ls", ["-A", sandbox.path])
         return list.standardOutput.split(separator: UInt8(ascii: "\n")).map(Array.init).filter {
@@ -31,7 +31,7 @@ struct EnvironmentTextTests {
 
     private static let folder = Array("caf".utf8) + [0xe9]
 
-    /// A second folder was made, with U+FFFD in its name, and the task was "complete".
+    /// segget once created a second folder, with U+FFFD in its name, and reported success.
     @Test(arguments: [[], ["-d", "x"], ["-d", "."], ["-o", "x"]])
     func theQueueRefusesSuchAFolder(options: [String]) throws {
         let (sandbox, origin) = (try Sandbox(), try FaultOrigin { _ in .text(200) })
@@ -42,7 +42,7 @@ struct EnvironmentTextTests {
         #expect(
             outcome.errorOutput.contains("current folder is not UTF-8"), "\(outcome.errorOutput)")
         #expect(try names(sandbox) == [Self.folder])
-        // Where neither needs the current folder, it does not matter.
+        // With an absolute `--directory`, the current folder does not matter.
         let elsewhere = try run(
             ["add", "--queue", queue, origin.url("/f"), "-d", sandbox.path], in: sandbox)
         #expect(elsewhere.end == .exit(0), "\(elsewhere.errorOutput)")

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--on-complete` and `--on-error`.
+/// The hooks `--on-complete` and `--on-error`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HookEndToEndTests {
-    /// Writes what the command gets into files of the folder.
+    /// A hook that writes its variables, input and arguments to files of the folder.
     private static let recorder = """
         #!/bin/sh
         env | grep SEGGET_ | sort > "$1/variables"
@@ -17,7 +17,7 @@ struct HookEndToEndTests {
         echo said by the command
         """
 
-    /// A folder with the recorder in it, and the command that runs it.
+    /// Returns a folder with the recorder, and the command that runs it.
     private func makeRecorder() throws -> (Sandbox, String) {
         let sandbox = try Sandbox()
         let path = try sandbox.write("record", Self.recorder)
@@ -57,12 +57,12 @@ struct HookEndToEndTests {
         let input = try #require(try jsonEvents(try text(sandbox, "input")).first)
         #expect(input["event"] as? String == "finished")
         #expect(input["size"] as? Int == 100_000)
-        // Nothing of ours reaches it: no descriptor, no blocked or ignored signal.
+        // The hook inherits no descriptor, and no blocked or ignored signal.
         #expect(try text(sandbox, "blocked").hasSuffix("\t0000000000000000\n"))
-        // glibc leaves the two that it keeps for itself, 32 and 33, ignored in all that it spawns.
+        // glibc leaves its internal signals, 32 and 33, ignored in every child that it spawns.
         let ignored = try text(sandbox, "ignored").split(whereSeparator: \.isWhitespace).last ?? ""
         #expect(UInt64(ignored, radix: 16).map { $0 & ~0x1_8000_0000 } == 0, "\(ignored)")
-        // The shell keeps its own from 10 on.
+        // The shell uses descriptors from 10 on itself.
         let open = try text(sandbox, "descriptors").split(separator: "\n").compactMap { Int($0) }
         #expect(open.filter { $0 < 10 }.sorted() == [0, 1, 2], "\(open)")
         #expect(try text(sandbox, "arguments") == "\(sandbox.path)|two words|$HOME||")

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Text that servers choose never reaches a terminal as it is.
+/// segget prints no control characters that a server, proxy or certificate contains.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HostileTextTests {
-    /// Escape, CSI of both kinds, bell, backspace, delete, and text that runs backwards.
+    /// ESC, both forms of CSI, BEL, BS, DEL, and bidirectional controls.
     private static let evil = "e\u{1b}[2Jv\u{9b}31mi\u{7}l\u{8}\u{7f}\u{202e}\u{2066}\u{200f}x"
 
-    /// Only printable text and line feeds, in valid UTF-8.
+    /// Expects only printable text and line feeds, in valid UTF-8.
     private func expectPrintable(
         _ outcome: ChildProcess.Outcome, _ what: String,
         _ location: SourceLocation = #_sourceLocation
@@ -31,7 +31,7 @@ struct HostileTextTests {
         }
     }
 
-    /// What a reply may hold, in all that reports it.
+    /// The header fields of a reply, in every command that prints them.
     @Test func fieldsOfAReply() async throws {
         let evil = Self.evil
         let trial = try WireTrial(size: 200_000) { request, reply in
@@ -53,11 +53,11 @@ struct HostileTextTests {
             ] {
                 let folder = try Sandbox()
                 let outcome = try await Trials.run(arguments, in: folder.path)
-                // Whether a version is left to be had is not what this is about.
+                // This test does not check whether a changing file completes.
                 let isRight = outcome.exitCode == 0 || path == "/changing"
                 #expect(isRight, "\(outcome.errorOutput)")
                 expectPrintable(outcome, "\(path) \(arguments)")
-                // The name too.
+                // The file's name has no control characters either.
                 let names = try folder.names()
                 #expect(names.allSatisfy { $0.hasPrefix("e[2Jv31milx.txt") }, "\(names)")
                 #expect(!names.isEmpty || !arguments.contains("-v"))
@@ -65,7 +65,7 @@ struct HostileTextTests {
         }
     }
 
-    /// Refusals, redirects, and bytes that are no UTF-8.
+    /// Error replies, redirects, and bytes that are not UTF-8.
     @Test func refusals() async throws {
         let evil = Self.evil
         let raw = Array(evil.utf8) + [0xff, 0xfe, 0x9b, 0x85, 0xc3]
@@ -103,7 +103,9 @@ struct HostileTextTests {
         }
     }
 
-    /// A certificate's subject, which libcurl's message quotes, and what a proxy says.
+    /// libcurl's message quotes the certificate's subject.
+    ///
+    /// A proxy chooses its reason phrase and `Proxy-Status`.
     @Test func certificatesAndProxies() async throws {
         let evil = "evil\u{1b}[31m\u{7}"
         let front = try SecureFront(certificate: .subject(evil)) { _ in .text(404) }
@@ -129,7 +131,7 @@ struct HostileTextTests {
         }
     }
 
-    /// In the line of progress too, on a real terminal, and in a list's lines.
+    /// The progress display on a real terminal, with two files.
     @Test func namesOnATerminal() throws {
         let isSeen = Guarded(false)
         let stage = try Stage(size: 2_000_000)
@@ -148,14 +150,14 @@ struct HostileTextTests {
             [try Segget.binary(), stage.origin.url("/file"), stage.origin.url("/g?2")],
             in: stage.folder, width: 100)
         #expect(try eventually { try screen.text().contains("a[35mb35mc") })
-        // In magenta if it got through.
+        // This sequence would print in magenta.
         #expect(try !screen.history().contains("\u{1b}[35m"))
         isSeen.withLock { $0 = true }
         #expect(try eventually(timeout: 120) { try screen.text().contains("code ") })
         #expect(try stage.names() == ["a[35mb35mc.1.txt", "a[35mb35mc.txt"])
     }
 
-    /// A name that a shell would run, or take for an option.
+    /// File names that a shell would run, or take for an option.
     @Test(arguments: [
         "$(touch pwned).txt", "`touch pwned`", "a;touch pwned", "a|touch pwned", "&touch pwned",
         "'\"$(touch pwned)'", "--help", "-rf *", "~root", "%s%n", "a\nb",
@@ -175,12 +177,12 @@ struct HostileTextTests {
         let names = Set(try stage.names())
         let kept = name.filter { $0 != "\n" }.drop { "-~".contains($0) }
         let expected = String(kept.map { "\"*:<>?|".contains($0) ? "_" : $0 })
-        // What the command says is a list of words to it, and nothing more.
+        // segget splits the hook's command into words and runs no shell.
         #expect(names == [expected, "$(touch", "pwned)", ";touch"], "\(names)")
     }
 }
 
 extension String {
-    /// Two hexadecimal digits.
+    /// The number, padded to two hexadecimal digits.
     fileprivate var leftPadded: String { count < 2 ? "0" + self : self }
 }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A login by redirect and cookie: how often one is made, and the file that cookies are saved in.
+/// Logins by redirect and cookie: how many segget needs, and the file of `--cookie-jar`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LoginEndToEndTests {
     private let files: Sandbox
@@ -10,7 +10,7 @@ struct LoginEndToEndTests {
 
     init() throws { (files, sandbox) = (try Sandbox(), try Sandbox()) }
 
-    /// Thirty files of a list cost one login, however many are fetched at a time.
+    /// Thirty files of a list need one login, with any number of jobs.
     @Test(arguments: [Int64(20_000), 600_000], [["-j", "30"], []])
     func filesOfAListShareOneLogin(size: Int64, jobs: [String]) async throws {
         let stage = try LoginStage(size: size)
@@ -25,7 +25,7 @@ struct LoginEndToEndTests {
         #expect(stage.logins == 1)
     }
 
-    /// A login that fails holds nobody up: each file says why.
+    /// The login server refuses, and no file waits for a login by another.
     @Test func aLoginThatFailsEndsForAll() async throws {
         let stage = try LoginStage(size: 1000)
         let urls = (1...8).map { stage.data.url("/f\($0)") }
@@ -35,7 +35,7 @@ struct LoginEndToEndTests {
         #expect(stage.logins == 0)
     }
 
-    /// Tasks of a queue share nothing: each has its own cookies.
+    /// Tasks of a queue share no cookies.
     @Test func tasksOfAQueueLogInForThemselves() throws {
         let queue = try QueueStage(size: 1000)
         let stage = try LoginStage(size: 1000)
@@ -57,7 +57,7 @@ struct LoginEndToEndTests {
             in: sandbox.path)
     }
 
-    /// The cookies of a file in Netscape's format.
+    /// Returns the cookies of a file in Netscape's format, as `name=value`.
     private func cookies(_ name: String) throws -> Set<String> {
         let text = String(decoding: try files.read(name), as: UTF8.self)
         #expect(text.hasPrefix("# Netscape HTTP Cookie File\n"))
@@ -67,7 +67,7 @@ struct LoginEndToEndTests {
         return Set(lines.map { $0.split(separator: "\t").suffix(2).joined(separator: "=") })
     }
 
-    /// One run saves its cookies, and the next one need not log in: of one file and of a list.
+    /// One run saves its cookies, and the next needs no login.
     @Test(arguments: [["/f1"], ["/f1", "/f2"]]) func aJarSavesALogin(paths: [String]) async throws {
         let stage = try LoginStage(size: 20_000)
         let given = try files.write("given", "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tfile\n")
@@ -85,14 +85,14 @@ struct LoginEndToEndTests {
         #expect(second.exitCode == 0, "\(second.errorOutput)")
         #expect(stage.logins == 1)
         #expect(try cookies("jar") == ["session=ok", "user=me", "a=file"])
-        // curl reads it, too.
+        // curl reads the file too.
         let curl = try ChildProcess.run(
             "/usr/bin/curl",
             ["-q", "-sS", "-b", jar, "-o", "/dev/null", "-w", "%{http_code}", urls[0]])
         #expect(curl.output == "200", "\(curl.errorOutput)")
     }
 
-    /// A run that fails saves what it has; files that say themselves who asks are left out.
+    /// A failed run saves its cookies too, except those of files with other header fields.
     @Test func aJarIsOfTheCommandLineOnly() async throws {
         let origin = try FaultOrigin { request in
             request.path == "/f3"
@@ -110,7 +110,7 @@ struct LoginEndToEndTests {
         #expect(try cookies("jar") == ["f1=1"])
     }
 
-    /// What cannot be written is refused before anything is asked.
+    /// segget refuses the path before the first request.
     @Test(arguments: ["missing/jar", "folder", "/dev/null"])
     func aJarThatCannotBeWrittenIsRefused(name: String) async throws {
         let stage = try LoginStage(size: 1000)
@@ -120,7 +120,7 @@ struct LoginEndToEndTests {
         #expect(stage.data.requests.isEmpty)
     }
 
-    /// It stands on the command line, and nowhere else.
+    /// Lists, configuration files and `add` refuse the option. segget ignores the variable.
     @Test func aJarIsNamedOnTheCommandLineOnly() throws {
         let url = "http://127.0.0.1:9/f"
         let list = try files.write("list", "\(url)\n cookie-jar=jar\n")
