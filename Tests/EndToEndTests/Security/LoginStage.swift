@@ -1,14 +1,16 @@
 import TestSupport
 
-/// Files behind a login by redirect and cookie over two hosts: the files' host sends who has no session to the login
-/// server, which asks for a password and sends back with a code that the files' host gives its cookie for.
+/// Files behind a login by redirect and cookie over two hosts.
+///
+/// The files' host redirects requests without a session to the login server, which requires a
+/// password. That redirects to `/login` at the files' host, which sets the cookie of the session.
 final class LoginStage: Sendable {
     static let password = "Basic bWU6c2VjcmV0"  // me:secret
 
     let data: FaultOrigin
     let login: FaultOrigin
     let content: Content
-    /// Whom the files' host has let in.
+    /// Number of sessions that the files' host has opened.
     private let sessions: Guarded<Int>
 
     /// Offers files of `size` bytes at every path.
@@ -48,7 +50,7 @@ final class LoginStage: Sendable {
     /// Logins so far.
     var logins: Int { sessions.withLock { $0 } }
 
-    /// What has segget know the password.
+    /// Writes a netrc file with the password and returns its path.
     func netrc(in folder: Sandbox) throws -> String {
         try folder.write("netrc", "machine 127.0.0.2 login me password secret\n")
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--negotiate`: Kerberos, by the ticket that `kinit` got.
+/// `--negotiate`: Kerberos authentication with a ticket from `kinit`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NegotiateTests {
     @Test func logsInByATicket() throws {
@@ -26,7 +26,7 @@ struct NegotiateTests {
         #expect(try stage.content.firstDifference(at: sandbox.path("f.bin")) == nil)
         let asked = try stage.requests()
         #expect(asked.contains("me@TEST 206 /f.bin"), "\(asked)")
-        // In the configuration file, and nowhere else.
+        // The configuration file may set it, but not the environment, a list or `add`.
         let config = try sandbox.write("config", "negotiate\n")
         let configured = try run(["probe", stage.url, "--config", config])
         #expect(configured.end == .exit(0), "\(configured.errorOutput)")
@@ -40,7 +40,7 @@ struct NegotiateTests {
                 == .exit(64))
     }
 
-    /// A redirect leads to a server that has a ticket's name in the realm, too: this one.
+    /// The redirect's target is a server of the same Kerberos realm.
     @Test func noOtherOriginGetsATicket() throws {
         let (stage, sandbox) = (try KerberosStage(), try Sandbox())
         try stage.getTicket()

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The question for a password, on a real terminal.
+/// The password prompt, on a real terminal.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PasswordPromptTests {
-    /// A terminal in which segget runs, made by tmux.
+    /// A terminal of tmux in which segget runs.
     private final class Terminal: Sendable {
         private let sandbox: Sandbox
         private let folder: String
@@ -12,7 +12,8 @@ struct PasswordPromptTests {
         init(_ command: String, in folder: String) throws {
             sandbox = try Sandbox("segget-tmux")
             self.folder = folder
-            // The shell outlives what is typed, says how segget ended and whether typing shows again.
+            // The shell survives Ctrl-C, prints segget's exit code, and shows whether echo is on
+            // again.
             let script =
                 "trap : INT; \(command); echo code $?; stty -a | grep -o ' echo '; exec sleep 600"
             try tmux([
@@ -60,7 +61,7 @@ struct PasswordPromptTests {
         #expect(try trial.content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
     }
 
-    /// Ctrl-C ends it, and leaves a terminal that shows what is typed.
+    /// Ctrl-C stops segget, and the terminal echoes input again.
     @Test func aSignalRestoresTheTerminal() throws {
         let trial = try WireTrial()
         let terminal = try terminal(trial)

@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// Downloads that must not come from private addresses, in one session with others that may.
+/// Downloads that refuse private addresses, in one session with others that allow them.
 @Suite(.timeLimit(.minutes(5))) struct PrivateAddressTests {
     private static func options(_ change: (inout DownloadOptions) -> Void = { _ in })
         -> DownloadOptions
@@ -26,7 +26,7 @@ import Testing
         return error.reason
     }
 
-    /// Nobody is connected to, whatever the form of the address.
+    /// segget opens no connection, in whatever form the URL gives the address.
     @Test(arguments: ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "127.1"])
     func nobodyIsConnectedTo(host: String) async throws {
         let stage = try Stage(size: 100_000)
@@ -41,7 +41,7 @@ import Testing
         await session.shutdown()
     }
 
-    /// A connection that another download has made, and that waits to be used again, is not used.
+    /// The idle connection of another download is not reused.
     @Test func noRequestGoesOutOnAnothersConnection() async throws {
         let stage = try Stage(size: 100_000)
         let session = DownloadSession()
@@ -54,12 +54,12 @@ import Testing
             await Self.reason(stage, session) == .addressDenied(.privateAddress("127.0.0.1")))
         #expect(stage.origin.requests.count == requests)
         #expect(stage.origin.acceptedConnections == connections)
-        // Whoever may come from there still does.
+        // Downloads that allow private addresses still work.
         _ = try await session.download(stage.origin.url("/other"), to: stage.path("again"))
         await session.shutdown()
     }
 
-    /// Nor on one that others share meanwhile, by HTTP/2, and it stays theirs.
+    /// segget sends no request on an HTTP/2 connection of other downloads, which continue.
     @Test func noRequestGoesOutOnASharedConnection() async throws {
         let (root, target) = (try Sandbox(), try Sandbox())
         let content = Content(size: 10_000, seed: 3)
@@ -77,7 +77,7 @@ import Testing
         let session = DownloadSession()
         for part in [free[..<20], free[20...]] {
             var items = part.map { item($0, DownloadOptions()) }
-            // The first time there is no connection yet, or it is just being made.
+            // In the first batch, segget has no connection yet or is opening it.
             items.insert(item("denied", Self.options()), at: 10)
             let batch = session.start(items)
             var denials = 0
@@ -96,7 +96,7 @@ import Testing
         #expect(!log.contains { $0.request.contains("denied") })
     }
 
-    /// Where a proxy connects to, nobody knows.
+    /// segget cannot know which address the proxy connects to.
     @Test func aProxyIsRefused() async throws {
         let stage = try Stage(size: 100_000)
         let session = DownloadSession()
@@ -105,7 +105,7 @@ import Testing
             await Self.reason(stage, session, "http://192.0.2.1/file", proxied)
                 == .addressDenied(.proxy))
         #expect(stage.origin.acceptedConnections == 0)
-        // Where none is used, the address counts.
+        // `noProxy` excludes the host, so segget checks its address.
         let direct = Self.options {
             $0.access.proxy = "http://127.0.0.1:1"
             $0.access.noProxy = "*"

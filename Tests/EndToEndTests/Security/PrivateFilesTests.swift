@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Who may read what is unfinished, and whose files are believed.
+/// Permissions of unfinished files, and which users' files segget trusts.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PrivateFilesTests {
     private func mode(_ path: String) throws -> mode_t {
@@ -19,7 +19,7 @@ struct PrivateFilesTests {
                 + options + [stage.origin.url("/file")], in: stage.folder)
     }
 
-    /// Whatever the umask is, whatever others were allowed since, and what stays afterwards.
+    /// This holds with any umask, and for a part that became readable by all between two runs.
     @Test(arguments: [("000", 0o666), ("022", 0o644), ("077", 0o600)] as [(String, mode_t)])
     func partsAreOnesOwn(umask: String, finished: mode_t) throws {
         let stage = try Stage(size: 4_000_000)
@@ -27,7 +27,7 @@ struct PrivateFilesTests {
         chmod(stage.path("file"), 0o640)
         try stage.leavePart(each: 500_000, connections: 2, arguments: ["--overwrite"])
         for name in ["file.part", "file.segget"] { chmod(stage.path(name), 0o666) }
-        // A leftover of a crash, readable by all: what is written next must not go into it.
+        // A crash left this file, readable by all. segget must not write into it.
         try Data().write(to: URL(fileURLWithPath: stage.path("file.segget~")))
         chmod(stage.path("file.segget~"), 0o666)
         let isSeen = Guarded(false)
@@ -52,10 +52,10 @@ struct PrivateFilesTests {
         #expect(try stage.isRight())
     }
 
-    /// In a folder such as /tmp, somebody else's files are not believed.
+    /// In a shared folder such as /tmp, segget does not trust files of other users.
     ///
-    /// He may put a part there, or a finished file with attributes that fit. In a folder of one's own
-    /// they are one's own business.
+    /// Another user could put a part there, or a finished file with matching attributes. In other
+    /// folders segget trusts the files.
     @Test(
         .enabled(if: geteuid() == 0, "giving files away needs root"),
         arguments: [(0o1777, false), (0o1770, true), (0o755, true)] as [(mode_t, Bool)])
@@ -64,7 +64,7 @@ struct PrivateFilesTests {
         try stage.leavePart(each: 500_000, connections: 2)
         chmod(stage.folder, folder)
         chown(stage.folder, 4321, 4321)
-        // Whom the folder belongs to is believed.
+        // segget trusts the owner of the folder.
         let files = ["file.part", "file.segget"]
         for name in files { chown(stage.path(name), folder == 0o1770 ? 4321 : 1234, 0) }
         let bytes = files.map { FileManager.default.contents(atPath: stage.path($0)) }
@@ -77,10 +77,10 @@ struct PrivateFilesTests {
         #expect(outcome.exitCode == 73, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("not made by segget"))
         #expect(files.map { FileManager.default.contents(atPath: stage.path($0)) } == bytes)
-        // The manifest alone is not believed either.
+        // segget does not trust another user's manifest alone either.
         chown(stage.path("file.part"), 0, 0)
         #expect(try stage.run().exitCode == 73)
-        // A finished file with all the right marks.
+        // A finished file with matching attributes, which then changes its owner.
         let complete = try stage.run(["--xattr"], path: "/whole")
         #expect(complete.exitCode == 0, "\(complete.errorOutput)")
         let again = try stage.run([], path: "/whole")
@@ -90,7 +90,7 @@ struct PrivateFilesTests {
         #expect(foreign.exitCode == 73, "\(foreign.errorOutput)")
     }
 
-    /// A server that names its file like the part or manifest of another download ruins neither.
+    /// A server suggests the name of another download's part or manifest.
     @Test(arguments: [
         ("other.part", "other.1.part"), ("other.segget", "other.segget_"),
         ("other.segget~", "other.segget~_"), ("./other.SEGGET", "other.SEGGET_"),
