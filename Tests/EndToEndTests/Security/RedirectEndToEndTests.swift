@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Redirects, hop by hop, and what must not travel along.
+/// Redirects, and the header fields that segget does not send to their targets.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RedirectEndToEndTests {
     private static func redirect(_ to: String, _ status: Int = 302) -> OriginReply {
@@ -27,7 +27,7 @@ struct RedirectEndToEndTests {
         let probed = try #require(try outcome.events("probed").first)
         #expect(probed.redirects == 5)
         #expect(probed.finalUrl == trial.origin.url("/d/five.bin"))
-        // Segments go straight to where the chain led.
+        // Segments request the final URL directly.
         #expect(trial.gets.count > 3)
         #expect(trial.gets.allSatisfy { $0.path == "/d/five.bin" })
         #expect(trial.origin.requests.count { $0.path == "/start/file.bin" } == 1)
@@ -53,7 +53,9 @@ struct RedirectEndToEndTests {
         #expect(outcome.errorOutput.contains("redirects more than 20 times"))
     }
 
-    /// `--max-redirs` by each way to set it; without it, three redirects are no problem.
+    /// Each way to set `--max-redirs`.
+    ///
+    /// Without it, segget follows three redirects.
     @Test(arguments: ["command", "list", "configuration", "environment", "add", "set"])
     func stopsAtTheGivenNumberOfRedirects(place: String) throws {
         let stage = try QueueStage(size: 10_000)
@@ -146,7 +148,7 @@ struct RedirectEndToEndTests {
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }
 
-    /// What the caller adds, and the URL's credentials, stay with the origin they were meant for.
+    /// segget sends the caller's fields and the URL's credentials only to the URL's origin.
     @Test func ownHeadersStayAtTheirOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/there/file.bin")
@@ -171,7 +173,6 @@ struct RedirectEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("hush"))
     }
 
-    /// Another port is another origin.
     @Test func anotherPortIsAnotherOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/file.bin")
@@ -182,7 +183,7 @@ struct RedirectEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { $0.header("X-Token") == nil })
     }
 
-    /// At one origin they go along with every request, segments and new resolutions included.
+    /// This includes requests of segments and after a redirect to the same origin.
     @Test func ownHeadersGoWithEveryRequest() async throws {
         let trial = try WireTrial { request, reply in
             guard request.header("X-Token") == "hush" else {

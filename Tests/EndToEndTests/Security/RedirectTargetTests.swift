@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Whatever a `Location` says.
+/// Unusual and hostile values of `Location`, and injected header fields.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RedirectTargetTests {
-    /// Nothing of this is asked for.
+    /// segget requests none of these targets.
     @Test func whatIsNoWebAddressIsRefused() async throws {
         let place = Guarded("")
         let trial = try WireTrial(size: 1000) { _, reply in
@@ -31,7 +31,7 @@ struct RedirectTargetTests {
         }
     }
 
-    /// What remains is asked for at the same server: no line break, no raw space, no way out.
+    /// segget requests these at the same server, with line breaks and spaces percent-encoded.
     @Test func whatIsOneIsSentEncoded() async throws {
         let place = Guarded("")
         let trial = try WireTrial(size: 1000) { request, reply in
@@ -73,7 +73,8 @@ struct RedirectTargetTests {
         }
     }
 
-    /// In the URL of the command line too; raw line breaks are refused before anything is sent.
+    /// Encoded line breaks in the command line's URL stay encoded. segget refuses raw ones before
+    /// the first request.
     @Test func lineBreaksInAURLGoNowhere() async throws {
         let trial = try WireTrial(size: 1000)
         let outcome = try await trial.run(
@@ -91,7 +92,7 @@ struct RedirectTargetTests {
         #expect(trial.origin.requests.count == before)
     }
 
-    /// Nothing that is meant for one field becomes another, whichever way it comes.
+    /// No option, list or configuration file adds a second header field to a request.
     @Test func headersCannotBeSmuggledIn() async throws {
         let trial = try WireTrial(size: 1000)
         let list = try Sandbox()
@@ -122,7 +123,7 @@ struct RedirectTargetTests {
         #expect(try trial.sandbox.names() == [])
     }
 
-    /// Long targets, one behind the other: memory stays where it was.
+    /// Twenty targets of 60,000 bytes, one after the other, do not increase memory use.
     @Test func longTargetsAreForgotten() async throws {
         let long = String(repeating: "a", count: 60_000)
         let trial = try WireTrial(size: 1000) { request, reply in

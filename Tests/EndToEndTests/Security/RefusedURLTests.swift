@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is said of a URL that nothing can be fetched from.
+/// Messages about URLs that segget cannot download.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RefusedURLTests {
     @Test(
@@ -33,7 +33,7 @@ struct RefusedURLTests {
         #expect(try sandbox.names() == ["list.txt"])
     }
 
-    /// The others of a list are fetched, and in it a control character is found by its line.
+    /// segget downloads the other URLs of a list, and reports the line of a control character.
     @Test func inAListEachByItself() throws {
         let stage = try BatchStage(size: 1000)
         let outcome = try stage.run(
@@ -48,7 +48,7 @@ struct RefusedURLTests {
         #expect(broken.errorOutput.contains("line 3: the line has a control character"))
     }
 
-    /// What a host is called, a folder may be called too.
+    /// A folder may have the same name as the URL's host.
     @Test func aFolderOfThatNameIsNoFile() async throws {
         let trial = try WireTrial(size: 1000)
         let host = "127.0.0.1:\(trial.origin.port)"
@@ -57,7 +57,7 @@ struct RefusedURLTests {
             atPath: folder.path(host), withIntermediateDirectories: true)
         let outcome = try await Trials.run(["\(host)/dir/file.bin"], in: folder.path)
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
-        // With the scheme it is a URL, whatever stands on the disk.
+        // With a scheme it is a URL, even if such a path exists.
         try FileManager.default.createDirectory(
             atPath: folder.path("http:/\(host)"), withIntermediateDirectories: true)
         try folder.write("http:/\(host)/x", "")
@@ -83,7 +83,7 @@ struct RefusedURLTests {
                 #expect(!outcome.errorOutput.contains("hush"))
             }
         }
-        // No shell has read a list, nor is every failure a refusal.
+        // No shell has cut the URLs of a list, so only the other URL gets the hint.
         let list = try Sandbox().keeping("\(trial.origin.url("/f?a=hush"))\n")
         let listed = try await Trials.run(
             ["-i", list.path("list"), trial.origin.url("/g?a=hush")], in: trial.sandbox.path)

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Secrets in every place that takes one, and every kind of trouble: they are nowhere afterwards.
+/// Secrets in every option that takes one, with every kind of failure: nothing reveals them.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecretSweepTests {
-    /// Each stands in one place only, and "me" and "p" are none.
+    /// Each is used in one place only, and `me` and `p` are not secret.
     private static let secrets = [
         "URLUSR", "URLPWD", "QUERY7", "FRAGM7", "HEADR7", "COOKI7", "REFER7", "PROXY7", "SIGNED",
         "HOPUSR", "HOPPWD", "FIRST7", "OPTPWD", "AGNT77", "MIRR77", "bWU6T1BUUFdE",
@@ -65,7 +65,7 @@ struct SecretSweepTests {
     ]
     private static let hook = "/bin/sh -c 'env; cat'"
 
-    /// Nothing of them in a text.
+    /// Expects no secret in a text.
     private func expectNone(
         _ text: some StringProtocol, _ what: String, _ location: SourceLocation = #_sourceLocation
     ) {
@@ -74,7 +74,7 @@ struct SecretSweepTests {
         }
     }
 
-    /// Nothing of them in what was printed, and in the names, contents and attributes of the files.
+    /// Expects no secret in the output, nor in the names, contents and attributes of the files.
     private func expectNone(
         _ outcome: ChildProcess.Outcome, _ sandbox: Sandbox, _ what: String
     ) throws {
@@ -83,7 +83,7 @@ struct SecretSweepTests {
             let path = sandbox.path(name)
             let bytes = try sandbox.read(name)
             let text = String(decoding: bytes, as: UTF8.self)
-            // Of the file itself it is enough that it is right.
+            // The download and the test's own input end in .bin. Their content is not searched.
             expectNone(name.hasSuffix(".bin") ? "" : text, "\(what): \(name)")
             expectNone(name, what)
             expectNone(try attributes(path), "\(what): attributes of \(name)")
@@ -96,7 +96,7 @@ struct SecretSweepTests {
         return try ChildProcess.run("/usr/bin/python3", ["-c", script, path]).output
     }
 
-    /// What servers do: alone with all that can be given, in a list, and with a hook.
+    /// Every kind of reply, for one URL with hooks and all options, and for a list.
     @Test(arguments: [
         ("right", 0), ("404", 69), ("401", 77), ("403", 77), ("407", 77), ("500", 69), ("429", 69),
         ("302", 69), ("loop", 69), ("ftp", 77), ("changed", 69), ("coding", 76), ("short", 69),
@@ -110,7 +110,7 @@ struct SecretSweepTests {
         #expect(outcome.exitCode == code, "\(kind): \(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("SEGGET_TASK_URL=http://127.0.0.1:"))
         try expectNone(outcome, sandbox, kind)
-        // The other way: a list, and what is shown without being asked for.
+        // The same URL in a list, with the default output.
         let other = try Sandbox()
         let list = try other.write(
             "list.bin", "\(url(kind))\n  http-user=me\n  http-passwd=OPTPWD\n")
@@ -119,7 +119,7 @@ struct SecretSweepTests {
         try expectNone(listed, other, "\(kind) in a list")
     }
 
-    /// What else goes wrong, before the server and on this side of it.
+    /// Failures of DNS, TLS and proxies, and mistakes on the command line.
     @Test func whateverElseHappens() async throws {
         let right = url("right")
         let host = "127.0.0.1:\(origin.port)"
@@ -160,7 +160,7 @@ struct SecretSweepTests {
         }
     }
 
-    /// Lists, configuration and variables that are wrong, and a disk that is full.
+    /// Mistakes in lists, configuration files and variables, and a file that grows too large.
     @Test func wrongFilesAreNotRepeated() async throws {
         let right = url("right")
         let texts = [
@@ -192,7 +192,7 @@ struct SecretSweepTests {
                 [right], in: sandbox.path, environment: ["SEGGET_HEADER": "HEADR7"]))
         #expect(variables.exitCode == 64)
         try expectNone(variables, sandbox, "variables")
-        // In units of 512 bytes: the file gets too large.
+        // `ulimit -f` counts units of 512 bytes, so the file exceeds the limit.
         let full = try await Trials.end(
             of: ChildProcess(
                 "/bin/sh",
@@ -202,7 +202,7 @@ struct SecretSweepTests {
         try expectNone(full, sandbox, "full")
     }
 
-    /// While it runs: no other process sees them on the command line, or in a thread's name.
+    /// No other process sees secrets on segget's command line or in its threads' names.
     @Test func runningProcessesShowNone() async throws {
         let sandbox = try Sandbox()
         for arguments in [
@@ -216,7 +216,7 @@ struct SecretSweepTests {
                 "http://URLUSR:URLPWD@PLACE/f?a=QUERY7#FRAGM7", "http://PLACE/g?a=QUERY7",
                 "--referer=http://u:REFER7@h/",
             ],
-            // Whatever counts in the end, and whatever it stands behind.
+            // Repeated options, of which the last one counts, and combined short options.
             [
                 "http://PLACE/f", "-u", "a:FIRST7", "-u", "FIRST7:", "-vu", "b:OPTPWD", "-b",
                 "a=COOKI7",
@@ -225,7 +225,7 @@ struct SecretSweepTests {
                 "http://h/",
             ],
         ] {
-            // One for each: the last one's requests may be heard late.
+            // Each process has its own origin: the last one's requests may arrive late.
             let origin = try FaultOrigin { _ in
                 OriginReply.text(200).with { $0.delayBeforeHeaders = .infinity }
             }
@@ -237,7 +237,7 @@ struct SecretSweepTests {
             child.signal(SIGKILL)
             _ = try await Trials.end(of: child)
         }
-        // What is no text is not taken for another one, which would be searched for in vain here.
+        // segget refuses an argument that is not UTF-8, because it could not find and hide it.
         let odd = try ChildProcess(
             "/bin/sh",
             [
@@ -247,7 +247,7 @@ struct SecretSweepTests {
         ).wait(timeout: 60)
         #expect(odd.end == .exit(64))
         #expect(odd.errorOutput.contains("argument 3 is not UTF-8"), "\(odd.errorOutput)")
-        // Also while a list is waited for.
+        // segget hides its arguments while it waits for a list on standard input.
         let waiting = try ChildProcess(
             "/bin/sh",
             ["-c", "sleep 300 | exec \"$0\" \"$@\"", try Segget.binary(), "-i", "-"]

@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Credentials, queries and header values: in requests only.
+/// Credentials, queries and header values appear in requests only.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SecretsEndToEndTests {
     static let secrets = ["s3cret", "t0ken", "h3ader", "s1gned", "dXNlcjpzM2NyZXQ"]
 
-    /// Nothing of them in a text.
+    /// Expects no secret in a text.
     private func expectNoSecret(
         _ text: String, _ location: SourceLocation = #_sourceLocation
     ) {
@@ -21,7 +21,7 @@ struct SecretsEndToEndTests {
         "http://user:s3cret@127.0.0.1:\(origin.port)/dir/file.bin?token=t0ken#frag"
     }
 
-    /// Every kind of trouble on the way, and a kill: outputs and manifest are clean.
+    /// The server fails in several ways, and then SIGKILL ends segget.
     @Test(arguments: [
         ["--json", "-v"], ["-v", "--progress", "plain"], ["--progress", "bar"], [],
     ])
@@ -58,7 +58,7 @@ struct SecretsEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { $0.header("Authorization") != nil })
     }
 
-    /// Every way to fail.
+    /// Every status is a failure, and 0 is a connection reset.
     @Test(arguments: [401, 403, 404, 500, 302, 0])
     func errorsTellNoSecrets(status: Int) async throws {
         let trial = try WireTrial { request, reply in
