@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--continue`, where a shorter file has the name that another program has begun.
+/// `--continue` with a shorter file that another program began to download.
 @Suite(.timeLimit(.minutes(5)))
 struct ContinuedFileTests {
-    /// What decides on a shorter file.
+    /// The evidence that the shorter file is the beginning of the server's.
     enum Decider: CaseIterable, Sendable {
         case checksum, stated, nothing, otherBeginning, otherMiddle
     }
@@ -17,7 +17,7 @@ struct ContinuedFileTests {
         guard way != .list || decider != .checksum else { return }
         var bytes = stage.content.bytes(0..<UnmarkedStage.begun)
         if decider == .otherBeginning { bytes[3] ^= 1 }
-        // Beyond what a sample has of the beginning and the end, for the most part.
+        // Mostly outside the sample, which covers the beginning and the end.
         if decider == .otherMiddle { bytes[300_000] ^= 1 }
         try stage.write(bytes, to: "file")
         let before = try stage.facts("file")
@@ -41,13 +41,13 @@ struct ContinuedFileTests {
             #expect(try stage.facts("file") == before)
             #expect(try stage.names() == ["file"])
         case .otherMiddle:
-            // A sample may have met it.
+            // The sample may include the changed byte.
             #expect([.exit(65), .exit(73)].contains(outcome.end), "\(text)")
             #expect(try stage.facts("file") == before)
         }
     }
 
-    /// A queue numbers a name that is taken, but for a file that is to be continued.
+    /// The queue adds a number to a name that is taken, unless it continues that file.
     @Test(arguments: [true, false]) func aTaskWithoutANameContinuesToo(hasDigest: Bool) throws {
         let trial = try UnmarkedStage()
         let stage = trial.stage

@@ -4,9 +4,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A folder with a default access control list (acl(5)): finished files have what the kernel gives any new file there.
+/// Folders with a default access control list (acl(5)).
+///
+/// Finished files have the rights that the kernel gives any new file there.
 struct DefaultListTests {
-    /// `user::rwx, user:12345:rwx, group::rwx, mask::rwx, other::---` as `system.posix_acl_default` has it.
+    /// The value of `system.posix_acl_default` for the entries below.
+    ///
+    /// They are `user::rwx, user:12345:rwx, group::rwx, mask::rwx, other::---`.
     private static func list() -> [UInt8] {
         let entries: [(tag: UInt16, permissions: UInt16, id: UInt32)] = [
             (1, 7, .max), (2, 7, 12345), (4, 7, .max), (16, 7, .max), (32, 0, .max),
@@ -46,7 +50,7 @@ struct DefaultListTests {
             + value.prefix(max(0, count))
     }
 
-    /// What a shell's new file has.
+    /// The rights of a new file that a shell creates.
     private static func usual(_ folder: String) throws -> [UInt8] {
         _ = try ChildProcess.run("/bin/sh", ["-c", "umask 077; : > usual"], in: folder)
         defer { unlink("\(folder)/usual") }
@@ -66,7 +70,7 @@ struct DefaultListTests {
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(faults, in: stage.folder))
         #expect(stage.waits(for: 50_000, of: process))
-        // Until then it is nobody else's business.
+        // Until the file is complete, only its owner can read it.
         #expect(try stage.status(of: "file.part").st_mode & 0o777 == 0o600)
         goesOn.withLock { $0 = true }
         let outcome = try process.wait()
@@ -92,7 +96,7 @@ struct DefaultListTests {
         #expect(try stage.sandbox.names() == ["f0", "f1", "f2"])
     }
 
-    /// Without such a list, mode and umask say all.
+    /// Without a default list, mode and umask decide.
     @Test(.timeLimit(.minutes(5))) func withoutOneTheUmaskCounts() throws {
         let stage = try Stage(size: 2_000)
         let outcome = try ChildProcess.run(

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What stands at the destination, or comes to stand there.
+/// Existing files and other obstacles at the destination, before and during a download.
 struct DestinationTests {
     private static let size: Int64 = 2_000_000
     private static let mine = Array("what was there before".utf8)
@@ -20,7 +20,7 @@ struct DestinationTests {
             #expect(outcome.errorOutput.contains("--overwrite"))
             #expect(try stage.read("file") == Self.mine)
             #expect(try stage.names() == ["file"])
-            // The server may have it just so.
+            // segget asks whether the existing file is the server's.
             let asked = stage.origin.requests.dropFirst(requests).map(\.method)
             #expect(asked == ["HEAD"])
         }
@@ -29,7 +29,7 @@ struct DestinationTests {
     @Test(.timeLimit(.minutes(5))) func replacesOnlyWhenPublishing() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "file")
-        // A run that is killed, one that fails, and one with the wrong checksum.
+        // A killed run, a failed run, and a run with a wrong checksum.
         try stage.leavePart(each: 200_000, arguments: ["--overwrite"])
         #expect(try stage.read("file") == Self.mine)
         stage.bendGET { $0 = .text(500) }
@@ -55,7 +55,7 @@ struct DestinationTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Things that are no files.
+    /// Things that are not regular files.
     enum Obstacle: String, CaseIterable, Sendable {
         case folder, pipe, link, danglingLink, socket
 
@@ -100,7 +100,7 @@ struct DestinationTests {
         }
     }
 
-    /// Downloads, and has a file appear at the destination while that goes on.
+    /// Downloads, and creates a file at the destination meanwhile.
     private static func takeTheNameMeanwhile(_ stage: Stage) throws -> ChildProcess.Outcome {
         let goesOn = Guarded(false)
         stage.bendGET {
@@ -131,8 +131,10 @@ struct DestinationTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The name was taken when the file was complete; once it is free again, the server has a newer
-    /// version, which is fetched: nothing crashed, so nothing is finished without asking.
+    /// The first run completes, but cannot rename its part.
+    ///
+    /// Later the name is free and the server has a newer version. Nothing crashed, so segget asks
+    /// the server and downloads that version.
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["-N"], ["--overwrite"]])
     func publishesNothingOutOfDateLater(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
@@ -176,7 +178,7 @@ struct DestinationTests {
         #expect(try stage.names() == ["sub", "third"])
     }
 
-    /// A name that leaves no room for `.segget~` behind it.
+    /// Names that are too long for the suffix `.segget~`.
     @Test(.timeLimit(.minutes(5)), arguments: [247, 248, 250, 255, 300])
     func leavesNothingBehindForANameThatIsTooLong(length: Int) throws {
         let stage = try Stage(size: Self.size)
@@ -211,7 +213,7 @@ struct DestinationTests {
     }
 }
 
-/// Names that servers suggest.
+/// File names that servers suggest.
 struct HostileNameTests {
     static let dispositions: [(value: String, name: String)] = [
         ("attachment; filename=\"../../x\"", "x"),

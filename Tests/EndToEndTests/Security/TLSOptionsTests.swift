@@ -3,7 +3,7 @@ import Segmenter
 import TestSupport
 import Testing
 
-/// TLS: whom to believe, what to show, and how seldom to shake hands.
+/// Trust, client certificates, versions and session resumption of TLS.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TLSOptionsTests {
     private let content = Content(size: 3_000_000, seed: 6)
@@ -35,7 +35,7 @@ struct TLSOptionsTests {
         return outcome
     }
 
-    /// The SHA-256 of the server's public key, as it is pinned.
+    /// The SHA-256 of the server's public key, in the form of `--pinned-public-key`.
     private func pin(_ nginx: Nginx) throws -> String {
         let outcome = try ChildProcess.run(
             "/bin/sh",
@@ -47,7 +47,7 @@ struct TLSOptionsTests {
         return "sha256//" + outcome.output.filter { $0 != "\n" }
     }
 
-    /// No later attempt would end otherwise.
+    /// A retry would fail in the same way.
     @Test func noCommonVersionIsToldAtOnce() async throws {
         let old = try nginx("ssl_protocols TLSv1.2;")
         let plain = try nginx()
@@ -61,7 +61,7 @@ struct TLSOptionsTests {
         }
     }
 
-    /// It says who one is, so it stays with the origin of the URL.
+    /// A client certificate identifies the user, so segget uses it only at the URL's origin.
     @Test func clientCertificatesStayAtTheirOrigin() async throws {
         let there = try nginx(
             """
@@ -108,7 +108,7 @@ struct TLSOptionsTests {
             let outcome = try await run(nginx, ["--pinned-public-key", pin])
             #expect(outcome.exitCode == 0, "\(pin): \(outcome.errorOutput)")
         }
-        // Whom nobody else believes is believed by his key, but not the other way round.
+        // With `--insecure` the right key is enough, but a wrong key always fails.
         let unknown = try await run(
             nginx, ["--insecure", "--pinned-public-key", right], trusting: false)
         #expect(unknown.exitCode == 0, "\(unknown.errorOutput)")
@@ -120,7 +120,7 @@ struct TLSOptionsTests {
         }
     }
 
-    /// The authority's file stands beside nginx's configuration.
+    /// Directives that require a client certificate. ca.pem is beside nginx's configuration.
     private static let wantsClients = """
         ssl_verify_client optional; ssl_client_certificate ca.pem;
         if ($ssl_client_verify != SUCCESS) { return 403; }
@@ -145,7 +145,7 @@ struct TLSOptionsTests {
         }
         let without = try await run(nginx, [])
         #expect(without.exitCode == 77, "\(without.errorOutput)")
-        // No key, and another's.
+        // Without a key, and with the key of another certificate.
         let another = try self.nginx()
         let other = try another.makeClientCertificate()
         for options in [certificate, certificate + ["--client-key", other.key]] {
@@ -172,7 +172,7 @@ struct TLSOptionsTests {
             let outcome = try await Trials.end(of: child)
             #expect(outcome.exitCode == code, "\(outcome.errorOutput)")
         }
-        // Nobody is asked.
+        // segget does not prompt for the key's password.
         let outcome = try await run(
             nginx, ["--client-certificate", client.certificate, "--client-key", client.key])
         #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
@@ -189,10 +189,11 @@ struct TLSOptionsTests {
         #expect(outcome.exitCode == code, "\(outcome.errorOutput)")
     }
 
-    /// A connection after the first resumes its TLS session, in the same file and in the next.
+    /// Every connection after the first resumes its TLS session, for one file and for the next.
     @Test(arguments: ["TLSv1.2", "TLSv1.3"])
     func sessionsAreResumed(version: String) async throws {
-        // Every request has a connection of its own. libcurl uses no tickets with TLS 1.2.
+        // The timeout of 0 gives every request its own connection. libcurl uses no tickets with TLS
+        // 1.2.
         let nginx = try nginx(
             """
             ssl_protocols \(version); keepalive_timeout 0;
@@ -201,8 +202,8 @@ struct TLSOptionsTests {
         let session = DownloadSession()
         var options = DownloadOptions()
         options.caCertificate = nginx.authority
-        // One connection at a time: none begins while another does, and none is broken off, after
-        // which OpenSSL gives its session up. Then several.
+        // First one connection at a time: none starts during another's handshake, and none is
+        // aborted, after which OpenSSL discards its session. Then four.
         for (name, connections) in [("file.bin", 1), ("other.bin", 1), ("third.bin", 4)] {
             options.connections = .fixed(connections)
             _ = try await session.download(
@@ -210,7 +211,7 @@ struct TLSOptionsTests {
             #expect(try content.firstDifference(at: sandbox.path(name)) == nil)
         }
         await session.shutdown()
-        // HEAD, and GET once or more.
+        // HEAD, and one GET or more.
         let isLogged = eventually {
             let log = (try? nginx.accessLog()) ?? []
             return ["file", "other", "third"].allSatisfy { name in
@@ -228,7 +229,7 @@ struct TLSOptionsTests {
         #expect(several.count(where: \.resumed) >= 2, "\(several)")
     }
 
-    /// What one trusts, another need not.
+    /// The second download checks certificates, so it must not resume a session without checks.
     @Test func sessionsAreNotSharedWithThoseWhoTrustLess() async throws {
         let nginx = try nginx("keepalive_timeout 0;")
         let session = DownloadSession()
@@ -250,7 +251,6 @@ struct TLSOptionsTests {
         await session.shutdown()
     }
 
-    /// Idle connections serve the next file.
     @Test func connectionsAreUsedForTheNextFile() async throws {
         let stage = try Stage(size: 3_000_000)
         let session = DownloadSession()
@@ -260,10 +260,10 @@ struct TLSOptionsTests {
             _ = try await session.download(
                 stage.origin.url(name), to: stage.path(name), options: options)
         }
-        // Four, and where an end was taken over, another one; without reuse it would be twelve.
+        // Four, and another one if segget reassigns the rest of a segment. Without reuse: twelve.
         #expect(stage.origin.acceptedConnections <= 6)
         let accepted = stage.origin.acceptedConnections
-        // Another user's requests too: credentials are a request's, not a connection's.
+        // Requests with credentials reuse them too: Basic credentials belong to a request.
         options.access.credentials = .init(user: "me", password: "x")
         _ = try await session.download(
             stage.origin.url("four"), to: stage.path("four"), options: options)

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which certificates are trusted without `--ca-certificate`, and what is said where there are none.
+/// The authorities that segget trusts without `--ca-certificate`, and its messages without any.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TrustEndToEndTests {
-    /// Whoever runs the tests may have some of their own.
+    /// Clears variables that the environment of the tests may set.
     private static let clean = ["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", "SSL_CERT_DIR": ""]
     private static let content = Content(size: 300_000, seed: 8)
 
@@ -30,7 +30,7 @@ struct TrustEndToEndTests {
         let (outcome, names) = try run(front, [variable: front.authority])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(names == ["f.bin"])
-        // What the command line names counts more.
+        // `--ca-certificate` overrides the variable.
         let stranger = try self.front()
         let (other, _) = try run(
             front, [variable: front.authority], "--ca-certificate", stranger.authority)
@@ -81,11 +81,11 @@ struct TrustEndToEndTests {
         }
     }
 
-    /// `https_proxy=https://…`, where the proxy speaks no TLS.
+    /// The proxy's URL has the scheme https, but the proxy speaks no TLS.
     @Test(arguments: [true, false])
     func theProxyIsToBlameForItsOwnTLS(isVariable: Bool) throws {
         let (root, front) = (try Sandbox(), try front())
-        // It answers what is no HTTP with words.
+        // nginx answers a TLS handshake with an error in plain text.
         let proxy = try Nginx(root: root.path)
         let url = proxy.url("").replacing("http://", with: "https://")
         var environment = Self.clean
