@@ -2,21 +2,22 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// Calls on the files of a folder that fail: `Tests/Shims/faults.c`, which says how its rules are
-/// written, built once and loaded into segget.
+/// System calls that fail on the files of one folder.
+///
+/// The library `Tests/Shims/faults.c` documents its rules. It is built once and loaded into segget.
 enum DiskFaults {
     private static let sandbox = Result { try Sandbox("segget-faults") }
     private static let library = Result { try build() }
 
-    /// What loads the faults into a program.
+    /// Returns the environment variables that load the faults into a program.
     ///
     /// - Parameters:
-    ///   - rules: `CALL:ROLE:NTH:COUNT:WHAT`, each.
-    ///   - folder: Where they apply.
-    ///   - log: A file for the calls that are made.
-    ///   - when: A path; the rules apply once something stands there.
-    /// - Returns: Variables for its environment.
-    /// - Throws: What kept the library from being built.
+    ///   - rules: Rules of the form `CALL:ROLE:NTH:COUNT:WHAT`.
+    ///   - folder: The folder whose files the rules apply to.
+    ///   - log: A file that lists the calls.
+    ///   - when: A path. The rules apply once it exists.
+    /// - Returns: Names and values of the variables.
+    /// - Throws: An error if the library cannot be built.
     static func environment(
         _ rules: [String], in folder: String, log: String? = nil, when: String? = nil
     ) throws -> [String: String] {
@@ -31,7 +32,7 @@ enum DiskFaults {
 
     private static func build() throws -> String {
         let library = try sandbox.get().path("faults.so")
-        // No test can own what all of them use.
+        // All tests share this folder, so it is removed at the end of the process.
         atexit { try? DiskFaults.sandbox.get().close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Shims/faults.c").standardizedFileURL.path
@@ -58,18 +59,17 @@ extension Stage {
     }
 }
 
-/// One file that is downloaded again and again, each time from the same beginning and with another
-/// fault.
+/// A download that is repeated from the same initial state, each time with another fault.
 final class FaultTrial {
-    /// What is there at the beginning, and what is run.
+    /// The initial state and the command.
     enum Scene: String, CaseIterable, Sendable {
-        /// Nothing.
+        /// No files.
         case fresh
-        /// The part of a run that was killed.
+        /// The part of a killed run.
         case resumed
-        /// An older file, which is replaced.
+        /// An older file, which the run replaces.
         case replaced
-        /// A whole part, about to be renamed.
+        /// A complete part, about to be renamed.
         case unpublished
         /// A damaged file with its manifest.
         case repaired
@@ -81,7 +81,7 @@ final class FaultTrial {
     private let start: Sandbox
     private static let old = Array("an older file".utf8)
 
-    /// Makes the beginning once.
+    /// Creates the initial state.
     init(_ scene: Scene) throws {
         self.scene = scene
         stage = try Stage(size: Self.size, seed: 5)
@@ -102,7 +102,7 @@ final class FaultTrial {
         }
     }
 
-    /// Puts everything back to the beginning.
+    /// Restores the initial state.
     func reset() throws {
         for name in try stage.names() { try stage.remove(name) }
         for name in try start.names() {
@@ -112,7 +112,7 @@ final class FaultTrial {
         if scene == .unpublished { try stage.leaveFinishedPart() }
     }
 
-    /// The command.
+    /// The arguments of the command.
     var arguments: [String] {
         let url = stage.origin.url("/file")
         switch scene {
@@ -125,12 +125,12 @@ final class FaultTrial {
         }
     }
 
-    /// What is there in the end.
+    /// The names of the files after success.
     var names: [String] {
         scene == .replaced || scene == .repaired ? ["file", "file.segget"] : ["file"]
     }
 
-    /// What stands at the destination must be whole: the old file or the new one.
+    /// Returns whether the destination is free, or has the complete old or new file.
     func destinationIsWhole() throws -> Bool {
         guard try stage.names().contains("file") else { return true }
         switch scene {
@@ -141,7 +141,7 @@ final class FaultTrial {
         }
     }
 
-    /// The calls that the command makes when nothing fails, and how often.
+    /// Returns the calls that the command makes without faults, and how often it makes each.
     func calls() throws -> [(call: String, count: Int)] {
         try reset()
         let log = try Sandbox()

@@ -4,17 +4,19 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Calls of the kernel that fail, one after the other: whichever it is, what has the file's name is
-/// right, the run ends in order, and the same command goes on.
+/// System calls that fail, one after the other.
+///
+/// In every case the file under its name is correct, the run ends in order, and the same command
+/// resumes.
 struct FailingDiskTests {
-    /// Calls whose failure changes nothing.
+    /// Calls whose failure does not fail the download.
     private static let optional = [
         "close:", "fstatvfs:", "fgetxattr:", "fsetxattr:", "fremovexattr:", "posix_fadvise:",
     ]
 
-    /// Runs once with the faults and, unless that was a success, once without.
+    /// Runs once with the faults and, if that fails, once without.
     ///
-    /// - Returns: What the run with the faults did.
+    /// - Returns: The result of the run with the faults.
     @discardableResult
     private func attempt(
         _ trial: FaultTrial, _ faults: [String], error: String? = nil
@@ -41,10 +43,10 @@ struct FailingDiskTests {
         #expect(outcome.errorOutput.contains("hint: "), report)
         let kept = stage.recorded()
         let hasPart = try stage.names().contains("file.part")
-        // A part with data has a manifest that can be read.
+        // A part with data has a readable manifest.
         if hasPart, try stage.status(of: "file.part").st_size > 0 { #expect(kept != nil, report) }
-        // What was there is not lost; but bytes that cannot be read are fetched again.
-        // Of a file that is repaired, all good bytes are in the file itself.
+        // Recorded bytes are not lost, unless they cannot be read. A repair keeps all good bytes in
+        // the file itself.
         let isPublished =
             try stage.names().contains("file") && (!hasPart || trial.arguments.first == "repair")
         if !isPublished, !faults.contains(where: { $0.hasPrefix("pread") }) {
@@ -61,14 +63,14 @@ struct FailingDiskTests {
         return outcome
     }
 
-    /// EIO from each call that segget makes on the folder's files, in turn.
+    /// Each call that segget makes on the folder's files fails with EIO, in turn.
     @Test(.timeLimit(.minutes(10)), arguments: FaultTrial.Scene.allCases)
     func everyCallMayFail(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)
         let calls = try trial.calls()
         #expect(calls.count > 10)
         for (call, count) in calls {
-            // The lock that is let go of in the end goes with the process too.
+            // Releasing the lock may fail, because it also ends with the process.
             let isOptional =
                 Self.optional.contains(where: call.hasPrefix) || call == "flock:file"
             for number in Set([1, count]).sorted() {
@@ -79,7 +81,7 @@ struct FailingDiskTests {
         }
     }
 
-    /// A disk that has gone does not come back for the tidying up.
+    /// The call keeps failing, also while segget cleans up.
     @Test(.timeLimit(.minutes(10))) func everyCallMayFailForEver() throws {
         let trial = try FaultTrial(.resumed)
         for (call, count) in try trial.calls() {
@@ -88,7 +90,7 @@ struct FailingDiskTests {
         }
     }
 
-    /// A download that could not begin leaves nothing that a later one would have to judge.
+    /// A download that cannot start leaves no files that a later one would have to judge.
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
@@ -103,7 +105,7 @@ struct FailingDiskTests {
         #expect(try stage.names().isEmpty, "\(outcome.errorOutput)")
     }
 
-    /// Where a new manifest cannot be written, that of the file which stays is not removed.
+    /// If a new manifest cannot be written, the manifest of the existing file stays.
     @Test(.timeLimit(.minutes(5)), arguments: ["write:rewrite", "fsync:rewrite"])
     func keepsTheManifestOfTheFileThatStays(call: String) throws {
         let stage = try Stage(size: 200_000)
@@ -119,7 +121,7 @@ struct FailingDiskTests {
         #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
     }
 
-    /// What failed after the rename does not undo it, and is said as it is.
+    /// A failure after the rename does not undo it, and the message names the complete file.
     @Test(.timeLimit(.minutes(5)), arguments: ["fsync:folder:2", "unlinkat:manifest:1"])
     func saysThatTheFileHasItsName(call: String) throws {
         let stage = try Stage(size: 200_000)
@@ -131,7 +133,7 @@ struct FailingDiskTests {
             "\(outcome.errorOutput)")
         #expect(try stage.names() == ["file", "file.segget"])
         #expect(try stage.isRight())
-        // The same command finishes that, without network.
+        // The same command completes the rest without network.
         stage.origin.stop()
         let next = try Segget.run(command, in: stage.folder)
         #expect(next.end == .exit(0), "\(next.errorOutput)")
@@ -148,14 +150,14 @@ struct FailingDiskTests {
         ]
     }
 
-    /// A quota, and a file system that the kernel makes read-only after an error.
+    /// A full disk, a quota, and a file system that the kernel made read-only after an error.
     @Test(.timeLimit(.minutes(5)), arguments: full)
     func saysWhatTheDiskLacks(call: String, code: Int32, text: String) throws {
         let trial = try FaultTrial(.fresh)
         try trial.reset()
         let outcome = try trial.stage.run(trial.arguments, faults: ["\(call):1:0:\(code)"])
         let report = Comment(rawValue: outcome.errorOutput)
-        // Nothing can be made there at all, where the first file cannot.
+        // On a read-only file system, segget cannot create its first file: exit code 73.
         let cannotBeMade = call == "openat:rewrite" && code == EROFS
         #expect(outcome.end == .exit(cannotBeMade ? 73 : 74), report)
         let isFull = call == "fallocate:part" && code == ENOSPC
@@ -175,7 +177,7 @@ struct FailingDiskTests {
         ["fallocate:part:1:2:4", "copy_file_range:part:1:2:4"],
     ]
 
-    /// Short and interrupted (EINTR is 4) reads and writes are gone on with.
+    /// segget continues short and interrupted (EINTR is 4) reads and writes.
     @Test(.timeLimit(.minutes(5)), arguments: FaultTrial.Scene.allCases)
     func goesOnAfterShortAndInterruptedCalls(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)
@@ -191,8 +193,8 @@ struct FailingDiskTests {
         ["copy_file_range:part:2:0:95"], ["fsetxattr:part:1:0:95"], ["fstatvfs:folder:1:0:38"],
     ]
 
-    /// What a file system may lack: fallocate, renameat2, fsync of folders, copying, attributes,
-    /// stating its free space.
+    /// A file system may lack fallocate, renameat2, fsync of folders, copying, attributes, or
+    /// statvfs.
     @Test(.timeLimit(.minutes(5)), arguments: FaultTrial.Scene.allCases)
     func doesWithoutWhatAFileSystemLacks(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)
@@ -202,7 +204,7 @@ struct FailingDiskTests {
         }
     }
 
-    /// Without renameat2(2) too, nothing is replaced that has appeared.
+    /// Without renameat2(2), segget uses link(2), which does not replace a new file either.
     @Test(.timeLimit(.minutes(5))) func linkReplacesNothing() throws {
         let stage = try Stage(size: 200_000)
         let goesOn = Guarded(false)
@@ -222,7 +224,7 @@ struct FailingDiskTests {
         #expect(try stage.names() == ["file", "file.part", "file.segget"])
     }
 
-    /// After a failed fsync(2) the kernel takes what it has lost for written, and says so only once.
+    /// After a failed fsync(2), the kernel treats lost pages as written and reports it only once.
     @Test(.timeLimit(.minutes(5)), arguments: ["fsync", "fdatasync"])
     func trustsNothingThatWasNotWrittenThrough(call: String) throws {
         let stage = try Stage(size: 200_000)
@@ -236,7 +238,7 @@ struct FailingDiskTests {
             ["-x", "2", "--retries", "0", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(
                 ["\(call):part:1:1:lose:5"], in: stage.folder, log: log.path("log")))
-        // The first time is five seconds after the beginning, unless that is the end.
+        // The first call is five seconds after the start, or at the end of the download.
         #expect(
             eventually {
                 !process.isRunning
@@ -249,7 +251,7 @@ struct FailingDiskTests {
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("`\(call)` failed on `file.part`"))
         #expect(try !stage.names().contains("file"))
-        // So that the next run reads what the disk holds.
+        // segget drops cached pages, so that the next run reads what is on the disk.
         let calls = String(decoding: try log.read("log"), as: UTF8.self)
         #expect(calls.contains("posix_fadvise part"))
         stage.behave()

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// How the part gets its space, and what the finished file is given.
+/// Allocation of the part, and time and extended attributes of the finished file.
 struct FileOptionsTests {
     private static let size: Int64 = 8_000_000
 
@@ -37,7 +37,7 @@ struct FileOptionsTests {
         #expect(stage.bytesAsked(after: requests) <= Self.size - kept)
     }
 
-    /// A part that grows has holes, and may be shorter than what the next run makes of it.
+    /// Without allocation a part has holes, and is shorter than the next run may make it.
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
@@ -69,7 +69,7 @@ struct FileOptionsTests {
 
     // MARK: Extended attributes
 
-    /// The extended attributes of a file, as another program reads them.
+    /// The extended attributes of a file, as Python reads them.
     private func attributes(_ path: String) throws -> [String: String] {
         let script = """
             import os, sys, json
@@ -104,7 +104,7 @@ struct FileOptionsTests {
             ]))
         #expect(found["user.xdg.referrer.url"] == nil)
         #expect(found.values.allSatisfy { !$0.contains("hush") })
-        // Writing them does not disturb the time.
+        // Writing the attributes does not change the modification time.
         #expect(try stage.status(of: "file").st_mtim.tv_sec == 1_234_567_890)
     }
 

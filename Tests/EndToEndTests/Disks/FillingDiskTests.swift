@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Disks that run full at any moment, where nothing was reserved.
+/// Disks that become full during a download without reserved space.
 struct FillingDiskTests {
     private static let size: Int64 = 3_000_000
     private static let none = ["--file-allocation", "none"]
@@ -25,7 +25,7 @@ struct FillingDiskTests {
         }
     }
 
-    /// Expects that the same command goes on with all that was kept.
+    /// Expects that the same command resumes with all kept bytes.
     private func expectResumed(
         _ stage: Stage, _ arguments: [String], _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -37,8 +37,9 @@ struct FillingDiskTests {
         #expect(last["bytes_resumed"] as? Int64 == kept, sourceLocation: location)
     }
 
-    /// The disk is this much larger than it needs to be for the data: it runs full in the midst of
-    /// them, at the manifest, when it is written anew, or not at all.
+    /// `spare` is how much the disk is larger than the data, in bytes.
+    ///
+    /// The disk becomes full in the data, in the manifest, at its rewrite, or not at all.
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [-2_900_000, -1_500_000, -4096, 0, 4096, 8192] as [Int64],
@@ -47,7 +48,7 @@ struct FillingDiskTests {
         let data = (Self.size + 4095) / 4096 * 4096
         let disk = try Tmpfs(size: data + spare)
         let stage = try Stage(size: Self.size, in: disk.path)
-        // What is said about the space beforehand is not what is tried here.
+        // Without statvfs, segget does not check the free space before the download.
         let silent = try DiskFaults.environment(["fstatvfs:folder:1:0:38"], in: disk.path)
         let command = Self.none + ["-x", "\(connections)", stage.origin.url("/file")]
         let outcome = try Segget.run(command, in: stage.folder, environment: silent)
@@ -55,7 +56,7 @@ struct FillingDiskTests {
             try expectStopped(outcome, stage)
             #expect(try !stage.names().contains("file"))
             let kept = stage.recorded() ?? 0
-            // What fitted on the disk is kept, up to what was on its way into the manifest.
+            // Bytes on the disk are kept, except the last ones that the manifest does not have yet.
             if spare < 0, spare > -2_900_000 { #expect(kept > 0, "\(outcome.errorOutput)") }
             let again = try Segget.run(command, in: stage.folder, environment: silent)
             try expectStopped(again, stage)
@@ -69,7 +70,7 @@ struct FillingDiskTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Another program fills the disk at moments of its own.
+    /// Another program fills the disk after `moment` bytes.
     @Test(.timeLimit(.minutes(5)), arguments: [200_000, 700_000, 1_400_000] as [Int64])
     func stopsInOrderWhenOthersFillTheDisk(moment: Int64) throws {
         let disk = try Tmpfs(size: 8 << 20)
@@ -81,7 +82,7 @@ struct FillingDiskTests {
         }
         let process = try stage.start(Self.none + ["-x", "4"])
         #expect(stage.waits(for: moment, of: process))
-        // A disk that shrinks is full at once.
+        // A disk that shrinks is full immediately.
         try disk.resize(to: Int64(try stage.status(of: "file.part").st_blocks) * 512 + 64 << 10)
         goesOn.withLock { $0 = true }
         let outcome = try process.wait()
@@ -94,7 +95,9 @@ struct FillingDiskTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// What is replaced stays until the new one is whole; a manifest that is to be kept needs room too.
+    /// The old file stays until the new one is complete.
+    ///
+    /// A manifest that is kept needs space too.
     @Test(.timeLimit(.minutes(5)), arguments: [-8192, 4096, 8192, 16_384] as [Int64])
     func keepsWhatIsToBeReplaced(spare: Int64) throws {
         let data = (Self.size + 4095) / 4096 * 4096
@@ -116,7 +119,9 @@ struct FillingDiskTests {
         #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
     }
 
-    /// A repair needs room for a second file; without it the damaged one stays as it is.
+    /// A repair needs space for a second file.
+    ///
+    /// Without it the damaged file is unchanged.
     @Test(
         .timeLimit(.minutes(5)), arguments: [3_050_000, 4_500_000, 5_900_000, 6_000_000] as [Int64])
     func repairsOnlyWhereThereIsRoom(space: Int64) throws {
@@ -139,7 +144,7 @@ struct FillingDiskTests {
         #expect(try stage.names() == ["file", "file.segget"])
     }
 
-    /// Of several files those that fit are finished, and the others go on when there is room.
+    /// Files that fit complete, and the other one completes once there is space.
     @Test(.timeLimit(.minutes(5))) func ofSeveralFilesThoseThatFitAreFinished() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -161,7 +166,7 @@ struct FillingDiskTests {
         #expect(try stage.names() == ["large", "little", "small", "tiny"])
     }
 
-    /// ulimit -f, reached in the midst of the data: SIGXFSZ does not end the process.
+    /// The data exceeds `ulimit -f`, and SIGXFSZ does not end the process.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 4])
     func stopsInOrderAtALimitOnTheSizeOfFiles(connections: Int) throws {
         let stage = try Stage(size: Self.size)
@@ -175,14 +180,14 @@ struct FillingDiskTests {
         #expect(
             limited.errorOutput.contains("`write` failed on `file.part`: File too large"),
             "\(limited.errorOutput)")
-        // A block is 512 bytes or 1024, as the shell sees it.
+        // A block has 512 or 1024 bytes, depending on the shell.
         if connections == 1 { #expect((stage.recorded() ?? 0) >= 2000 * 512) }
         try expectResumed(stage, [])
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
     }
 
-    /// The kernel makes a file system read-only after an error, in the midst of a download.
+    /// The kernel makes the file system read-only after an error, during a download.
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheDiskBecomesReadOnly() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
@@ -190,7 +195,7 @@ struct FillingDiskTests {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
-        // Nothing is written, removed or renamed from the moment that this file appears.
+        // Once this file exists, segget cannot write, remove or rename files.
         let signal = try Sandbox()
         let calls = [
             "pwrite", "write", "unlinkat", "renameat", "renameat2", "fallocate", "ftruncate",

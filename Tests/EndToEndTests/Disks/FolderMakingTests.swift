@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Folders that are missing on the way to the destination.
+/// Missing folders of the destination, which segget creates.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct FolderMakingTests {
     private static let size: Int64 = 600_000
 
-    /// Everything below a folder, in order.
+    /// The paths below a folder, in order.
     private func tree(_ folder: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: folder).sorted()
     }
@@ -22,7 +22,7 @@ struct FolderMakingTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try tree(stage.folder) == ["new", "new/file"])
         #expect(try stage.isRight("new/file"))
-        // A second run finds it.
+        // The second run uses the existing folder.
         let again = try stage.run(arguments)
         #expect(again.end == .exit(0), "\(again.errorOutput)")
     }
@@ -56,8 +56,7 @@ struct FolderMakingTests {
         }
     }
 
-    /// Nothing is made before the server has said that there is a file, and nothing is left of a
-    /// download that came to nothing.
+    /// segget creates folders after the server's reply, and removes them if no byte arrives.
     @Test func aFailedDownloadLeavesNoFolder() throws {
         let stage = try Stage(size: Self.size)
         stage.change { $0.bend = { _, reply in reply = .text(404) } }
@@ -68,12 +67,12 @@ struct FolderMakingTests {
             "list", "\(stage.origin.url("/x"))\n dir=a/c\n\(stage.origin.url("/y"))\n out=d/y\n")
         #expect(try stage.run(["-i", list, "-d", "e"]).end == .exit(69))
         #expect(try tree(stage.folder) == [])
-        // A fine HEAD, and no byte of the file.
+        // HEAD succeeds, but no byte of the file arrives.
         stage.bendGET { $0 = .text(500) }
         let late = try stage.run(["-d", "a/b", "--retries", "0"])
         #expect(late.end == .exit(69), "\(late.errorOutput)")
         #expect(try tree(stage.folder) == [])
-        // What was there stays, empty as it is.
+        // A folder that existed before stays, though it is empty.
         #expect(mkdir(stage.path("a"), 0o755) == 0)
         #expect(try stage.run(["-d", "a/b", "--retries", "0"]).end == .exit(69))
         #expect(try tree(stage.folder) == ["a"])
@@ -91,7 +90,7 @@ struct FolderMakingTests {
         #expect(try stage.isRight("a/b/file"))
     }
 
-    /// As without the option of the command line, which `-o` has not.
+    /// A file, a link, or a name that is too long is in the way.
     @Test func whatIsInTheWayIsNamed() throws {
         let stage = try Stage(size: 1000)
         try stage.write([1], to: "plain")
@@ -134,7 +133,7 @@ struct FolderMakingTests {
         #expect(outcome.errorOutput.contains("`a` cannot be created: Read-only file system"))
     }
 
-    /// The call that makes it fails, or the one that makes it durable.
+    /// mkdirat(2) fails, or the fsync(2) that makes the folder durable.
     @Test(
         arguments: [
             ("mkdirat:file:1:1:\(EIO)", 74), ("mkdirat:file:2:1:\(EIO)", 74),
