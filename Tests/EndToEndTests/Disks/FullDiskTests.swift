@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Disks that are full, at the beginning or later.
+/// Disks that are full at the start of a download, or become full later.
 struct FullDiskTests {
     private static let size: Int64 = 4_000_000
 
-    /// Fills the rest of the disk with a file of that name.
+    /// Fills the rest of the disk with the file `filler`.
     private func fill(_ stage: Stage) throws {
         let file = open(stage.path("filler"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         try #require(file >= 0)
@@ -23,7 +23,7 @@ struct FullDiskTests {
         let outcome = try stage.run()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("too little space for `file.part`: 3.81 MiB needed, "))
-        // What HEAD has stated is believed when a GET of one byte states it too.
+        // segget confirms the size in the reply to HEAD by a GET of one byte.
         #expect(stage.origin.requests.map(\.method) == ["HEAD", "GET"])
         #expect(stage.origin.bytesServed <= 1)
         #expect(try stage.names().isEmpty)
@@ -32,8 +32,9 @@ struct FullDiskTests {
         #expect(try stage.isRight())
     }
 
-    /// Another download that has come to nothing takes away the folder that it had made, while the server is
-    /// asked whether the file is that large.
+    /// Another download fails and removes the folder that it created.
+    ///
+    /// Meanwhile segget confirms the file's size with the server.
     @Test(.timeLimit(.minutes(5))) func theFolderGoesMeanwhile() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -41,7 +42,7 @@ struct FullDiskTests {
         try #require(mkdir(folder, 0o700) == 0)
         stage.bendGET { _ in _ = rmdir(folder) }
         let outcome = try stage.run(["-d", "new"])
-        // Space may come, and so this is not for good: a queue waits for it.
+        // Space may become free later, so the error is temporary and a queue waits.
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("too little space"), "\(outcome.errorOutput)")
         #expect(try stage.names().isEmpty)
@@ -49,13 +50,13 @@ struct FullDiskTests {
         #expect(try stage.run(["-d", "new"]).end == .exit(0))
     }
 
-    /// There is room for the data, but not for the manifest.
+    /// There is space for the data, but not for the manifest.
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 2])
     func refusesWhenTheManifestDoesNotFit(sparePages: Int64) throws {
         let data = (Self.size + 4095) / 4096 * 4096
         let disk = try Tmpfs(size: data + sparePages * 4096)
         let stage = try Stage(size: Self.size, in: disk.path)
-        // The folder itself may take a page.
+        // The folder itself may need a page.
         let outcome = try stage.run(["-x", "1", "--file-allocation", "falloc"])
         if outcome.end == .exit(0) {
             #expect(sparePages > 0)
@@ -84,7 +85,7 @@ struct FullDiskTests {
         #expect(try stage.isRight())
     }
 
-    /// Nothing can be reserved where the size is not known.
+    /// segget can reserve no space if it does not know the size.
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenAStreamFillsTheDisk() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -102,7 +103,7 @@ struct FullDiskTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The data has its space; the manifest finds none to grow.
+    /// The space for the data is reserved, but the manifest cannot grow.
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheManifestCannotGrow() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -118,7 +119,7 @@ struct FullDiskTests {
         #expect(kept > 0)
         #expect(try stage.names() == ["file.part", "file.segget", "filler"])
 
-        // Still full: nothing is lost by trying.
+        // The disk is still full, and another attempt loses nothing.
         stage.behave()
         let second = try stage.run()
         #expect(second.end == .exit(74), "\(second.errorOutput)")
@@ -134,7 +135,7 @@ struct FullDiskTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// ulimit -f: more than so many blocks may not be written, and a signal would end the process.
+    /// `ulimit -f` limits the size of files, and by default SIGXFSZ ends a process that exceeds it.
     @Test(.timeLimit(.minutes(5))) func survivesALimitOnTheSizeOfFiles() throws {
         let stage = try Stage(size: Self.size)
         let outcome = try ChildProcess.run(

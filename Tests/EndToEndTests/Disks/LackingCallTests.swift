@@ -3,22 +3,24 @@ import Glibc
 import TestSupport
 import Testing
 
-/// System calls that a file system or a sandbox does not offer, from the first one on: the file arrives, or the error
-/// comes before the first byte and says what does not work and what to do.
+/// System calls that a file system or a sandbox does not offer, from the first call on.
+///
+/// The download completes, or it fails before the first byte. The message says which call fails and
+/// what to do.
 struct LackingCallTests {
     static let codes = [ENOSYS, EOPNOTSUPP, EINVAL, ENOTTY, EPERM, ENOLCK]
 
     /// How a call is denied.
     enum Means: Sendable { case sandbox, folder }
 
-    /// A call, and whether the file arrives without it.
+    /// A call, and whether the download completes without it.
     struct Row: Sendable {
         let call: String
         let means: Means
         let arrives: Bool
     }
 
-    /// Those without which nothing can start are tried on the folder's files only.
+    /// Calls that every program needs at its start fail on the folder's files only.
     static let rows: [Row] =
         [
             "copy_file_range", "dup3", "faccessat2", "fadvise64", "fallocate", "fchmod",
@@ -54,7 +56,7 @@ struct LackingCallTests {
         }
     }
 
-    /// What is wrong with how a run ended; `nil` when nothing is.
+    /// Runs segget and describes what is wrong with the result; `nil` if nothing is.
     private static func fault(
         _ row: Row, _ code: Int32, _ arguments: [String]
     ) throws -> String? {
@@ -77,7 +79,7 @@ struct LackingCallTests {
         return isEarly && !row.arrives ? nil : "\(report) served \(served)"
     }
 
-    /// Tries all errors of a row, several rows at a time.
+    /// Tries all error codes of the rows, several at a time, and returns the faults.
     private static func faults(_ arguments: [String], _ rows: [Row] = rows) -> [String] {
         let trials = rows.flatMap { row in codes.map { (row, $0) } }
         let found = Guarded<[String]>([])
@@ -100,7 +102,7 @@ struct LackingCallTests {
 
     @Test(.timeLimit(.minutes(5))) func downloadsWithEveryOptionOfFiles() {
         let sum = Content(size: 200_000, seed: 1).sha256Hex
-        // The calls that these options make.
+        // Only the calls that these options make.
         let rows = Self.rows.filter { row in
             ["attr", "rename", "link", "chmod", "fsync"].contains { row.call.contains($0) }
         }

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A file system that lacks what real ones lack: `Tests/Shims/lacking.py`, which lists its options, over a folder in a
-/// sandbox.
+/// A mounted file system that lacks features, as some real ones do.
 ///
-/// Mounting needs root and `/dev/fuse`.
+/// `Tests/Shims/lacking.py` serves a folder of a sandbox by FUSE, and lists its options. Mounting
+/// needs root and `/dev/fuse`.
 final class LackingDisk: Sendable {
     /// Whether such a file system can be mounted here.
     static let isPossible = geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
@@ -15,7 +15,7 @@ final class LackingDisk: Sendable {
     private let sandbox: Sandbox
     private let process: ChildProcess
 
-    /// Mounts an empty one.
+    /// Mounts an empty file system.
     init(_ options: [String]) throws {
         sandbox = try Sandbox("segget-lacking")
         path = sandbox.path("mount")
@@ -41,19 +41,19 @@ final class LackingDisk: Sendable {
     }
 }
 
-/// Runs a program with system calls that a sandbox denies: `Tests/Shims/deny.c`, built once.
+/// Runs a program in a sandbox that denies system calls: `Tests/Shims/deny.c`, built once.
 enum Denial {
     private static let sandbox = Result { try Sandbox("segget-deny") }
     private static let program = Result { try build() }
 
-    /// The words that go before a program's path.
+    /// The words of the command before the program's path.
     static func prefix(_ calls: [String], errno code: Int32) throws -> [String] {
         [try program.get(), "\(code)", calls.joined(separator: ",")]
     }
 
     private static func build() throws -> String {
         let program = try sandbox.get().path("deny")
-        // No test can own what all of them use.
+        // All tests share this folder, so it is removed at the end of the process.
         atexit { try? Denial.sandbox.get().close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Shims/deny.c").standardizedFileURL.path

@@ -3,7 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// File systems that lack something, mounted: the file arrives, or the error comes before the first byte.
+/// Mounted file systems that lack features.
+///
+/// The download completes, or it fails before the first byte.
 @Suite(.enabled(if: LackingDisk.isPossible, "mounting needs root and /dev/fuse"))
 struct LackingDiskTests {
     /// Runs `segget ARGUMENTS URL` in a folder on such a file system.
@@ -46,7 +48,7 @@ struct LackingDiskTests {
             "\(outcome.errorOutput)")
     }
 
-    /// A check before the plain rename: what another program has made meanwhile stays.
+    /// segget checks before a plain rename, so a file that another program created stays.
     @Test(.timeLimit(.minutes(5))) func replacesNothingThatIsThereAtTheEnd() throws {
         let disk = try LackingDisk(["flat"])
         defer { withExtendedLifetime(disk) {} }
@@ -112,7 +114,7 @@ struct LackingDiskTests {
         #expect(try !stage.names().contains(name))
     }
 
-    /// What a file system that only appends can hold arrives by the way that the hint names.
+    /// A file system that only appends accepts standard output, as the hint suggests.
     @Test(.timeLimit(.minutes(5))) func aStreamGoesWhereFilesAreOnlyAppended() throws {
         let disk = try LackingDisk(["append"])
         defer { withExtendedLifetime(disk) {} }
@@ -125,7 +127,7 @@ struct LackingDiskTests {
         #expect(try stage.isRight())
     }
 
-    /// Two names that are one there: the second file does not replace the first.
+    /// The file system ignores case, so the second name is that of the first file.
     @Test(.timeLimit(.minutes(5))) func foldedNamesReplaceNothing() throws {
         let disk = try LackingDisk(["fold"])
         defer { withExtendedLifetime(disk) {} }

@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Folders that a list names: they are made below the current folder or `--directory`, and nowhere else.
+/// Folders in a list, which segget creates only below the current folder or `--directory`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ListFolderTests {
     private func tree(_ folder: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: folder).sorted()
     }
 
-    /// Small files and large ones.
+    /// Small and large files.
     @Test(arguments: [5_000, 900_000] as [Int64])
     func theyAreMade(size: Int64) throws {
         let stage = try BatchStage(size: size)
@@ -41,7 +41,7 @@ struct ListFolderTests {
         #expect(try tree(stage.folder) == (folders + files.map(\.0)).sorted())
     }
 
-    /// Many files that meet in new folders, half of them in vain, all at a time.
+    /// Sixty files download into new folders at once, and half of them do not exist.
     @Test func manyFilesIntoNewFolders() throws {
         let stage = try BatchStage(size: 3_000)
         var list = ""
@@ -79,7 +79,7 @@ struct ListFolderTests {
         #expect(try stage.isRight("new/x", "/1/f"))
     }
 
-    /// A list may come from somebody else.
+    /// A list may come from another person, so it must not choose folders elsewhere.
     @Test func noneIsMadeElsewhere() throws {
         let stage = try BatchStage(size: 10_000)
         let outside = try Sandbox()
@@ -87,7 +87,7 @@ struct ListFolderTests {
         #expect(symlink(outside.path, stage.sandbox.path("link")) == 0)
         #expect(symlink("in", stage.sandbox.path("inner")) == 0)
         let name = URL(fileURLWithPath: stage.folder).lastPathComponent
-        // Other programs may have a "new" of their own in the folder for temporary files.
+        // Other programs may have a folder `new` in the folder for temporary files.
         let beside = "\(name)-new"
         for folder in [
             "../\(beside)", "a/../../\(beside)", "../\(name)x/new", outside.path("new"),
@@ -110,7 +110,7 @@ struct ListFolderTests {
         #expect(!FileManager.default.fileExists(atPath: "\(stage.folder)x"))
     }
 
-    /// What leads to a folder that is there is as before, and `--directory` is the user's.
+    /// Existing folders may be anywhere, and so may `--directory`, which the user chooses.
     @Test func whatIsThereIsUsed() throws {
         let stage = try BatchStage(size: 10_000)
         let outside = try Sandbox()
@@ -139,8 +139,7 @@ struct ListFolderTests {
         #expect(try tree(stage.folder) == ["in", "in/new", "in/new/f", "inner", "link"])
     }
 
-    /// Another process takes the new folder away while it is empty, again and again: fewer times than there
-    /// are runs.
+    /// Another process removes the new folder while it is empty, five times in six runs.
     @Test func anotherProcessRemovesIt() throws {
         let stage = try BatchStage(size: 900_000)
         let rival = try ChildProcess(
@@ -151,7 +150,7 @@ struct ListFolderTests {
             rival.signal(SIGKILL)
             _ = try? rival.wait()
         }
-        // Whoever loses it too often says so; nothing else goes wrong.
+        // A run may fail because its folder is missing, but in no other way.
         var done = 0
         for _ in 0..<6 {
             let outcome = try Segget.run(

@@ -4,16 +4,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The lock file that takes the place of flock(2) where a file system has no such locks.
+/// The lock file that replaces flock(2) on file systems without such locks.
 struct LockFileTests {
-    /// What a run without flock(2) is started with.
+    /// The environment of a run whose flock(2) fails.
     private static func denied(_ stage: Stage, errno code: Int32 = ENOLCK) throws -> [String:
         String]
     {
         try DiskFaults.environment(["flock:*:1:0:\(code)"], in: stage.folder)
     }
 
-    /// Starts a run that has taken its lock and waits for bytes until `goesOn`.
+    /// Starts a run that takes its lock and waits for bytes until `goesOn` is true.
     private static func startHeld(
         _ stage: Stage, _ goesOn: Guarded<Bool>
     ) throws -> ChildProcess {
@@ -30,7 +30,7 @@ struct LockFileTests {
         return process
     }
 
-    /// A second run fails, with flock(2) and without, and names the holder and the file.
+    /// A second run fails, with flock(2) and without, and names the process and the lock file.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func refusesASecondRun(hasLocks: Bool) throws {
         let stage = try Stage(size: 200_000)
@@ -53,7 +53,7 @@ struct LockFileTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Of the same machine, a process that has been killed keeps nobody away.
+    /// The lock file of a killed process on the same machine blocks no other run.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func takesOverFromAKilledRun(hasLocks: Bool) throws {
         let stage = try Stage(size: 200_000)
@@ -72,7 +72,7 @@ struct LockFileTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Several at once find the lock file of a run that was killed: one of them has the part at a time.
+    /// Several runs find the lock file of a killed run at once, and one of them takes over.
     @Test(.timeLimit(.minutes(5))) func oneOfSeveralTakesOver() throws {
         let stage = try Stage(size: 200_000)
         for _ in 0..<5 {
@@ -104,7 +104,7 @@ struct LockFileTests {
         }
     }
 
-    /// Nothing shows whether a process of another machine lives, nor one that the file does not name.
+    /// segget cannot check a process on another machine, or one that the file does not name.
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
@@ -123,7 +123,7 @@ struct LockFileTests {
             if !text.isEmpty, text.hasPrefix("segget") {
                 #expect(outcome.errorOutput.contains("process 4711 on the machine `elsewhere`"))
             }
-            // A part that is empty says nothing, and stays where another run may have it.
+            // An empty part may remain, because another run may use it.
             #expect(try stage.names().filter { $0 != "file.part" } == ["file.segget-lock"])
             #expect(stage.origin.bytesServed <= 1)
             try stage.remove("file.segget-lock")
@@ -131,7 +131,7 @@ struct LockFileTests {
         }
     }
 
-    /// SQLite would damage a database there.
+    /// Without file locks, SQLite could damage the queue.
     @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, ENOLCK, EOPNOTSUPP])
     func aQueueOnAMountWithoutLocksIsRefused(code: Int32) throws {
         let sandbox = try Sandbox()

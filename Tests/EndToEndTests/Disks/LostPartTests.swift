@@ -4,7 +4,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A part that somebody takes away while the server sends nothing: no byte and no end leads to a look.
+/// Parts that disappear while the server sends nothing.
+///
+/// No received byte and no end of a transfer makes segget check the part.
 struct LostPartTests {
     enum Fault: String, CaseIterable { case part, folder, move, unmount }
 
@@ -98,7 +100,7 @@ struct LostPartTests {
         let task = try stage.task(id)
         #expect("\(task)".contains("part_gone"), "\(task)")
         #expect(access(stage.folder + "/sub", F_OK) != 0)
-        // One that waits for a retry would keep the worker.
+        // The worker would continue for a task that waits for a retry.
         _ = try worker.wait(timeout: 120)
         #expect(access(stage.folder + "/sub", F_OK) != 0)
     }

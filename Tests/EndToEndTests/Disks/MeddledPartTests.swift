@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Others who change segget's files while it runs.
+/// Other programs that change segget's files during a download.
 struct MeddledPartTests {
     private static let size: Int64 = 1_000_000
 
-    /// Starts a download whose connections wait in the midst of what they fetch.
+    /// Starts a download whose connections pause in the middle of their ranges.
     private func begin(
         _ stage: Stage, _ goesOn: Guarded<Bool>, _ arguments: [String] = []
     ) throws -> ChildProcess {
@@ -20,7 +20,7 @@ struct MeddledPartTests {
         return process
     }
 
-    /// Lets it go on and expects that it refuses to publish, and that the next run is right.
+    /// Resumes the connections and expects that segget does not publish the part.
     private func expectRefused(
         _ stage: Stage, _ process: ChildProcess, _ goesOn: Guarded<Bool>,
         saying text: String = "another program removed, replaced or truncated `file.part`",
@@ -44,8 +44,9 @@ struct MeddledPartTests {
         #expect(try stage.isRight(), sourceLocation: location)
     }
 
-    /// Where the part has its length from the beginning, or grows; a hole that is filled up with
-    /// zeros again has its length, too.
+    /// The part has its full length from the start, or it grows.
+    ///
+    /// A later write may restore the length and leave a hole of zeros.
     @Test(
         .timeLimit(.minutes(5)), arguments: ["falloc", "trunc", "none"],
         [0, 50_000, 999_999] as [Int64])
@@ -59,7 +60,7 @@ struct MeddledPartTests {
             try expectRefused(stage, process, goesOn)
             try expectNextIsRight(stage)
         } else {
-            // What was cut off was not written yet, and is written later.
+            // The truncated range had no data yet, so later writes fill it.
             goesOn.withLock { $0 = true }
             #expect(try process.wait().end == .exit(0))
         }
@@ -93,7 +94,7 @@ struct MeddledPartTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// The part under another name is still being written: it must not get the file's name by that.
+    /// segget still writes to the moved part, which must not get the file's name.
     @Test(.timeLimit(.minutes(5))) func aPartThatWasMovedIsNotPublished() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
@@ -105,7 +106,7 @@ struct MeddledPartTests {
         #expect(try stage.names() == ["file", "moved"])
     }
 
-    /// The manifest is for a later run only.
+    /// Only a later run needs the manifest.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func aManifestThatWasRemovedIsNotMissed(isReplaced: Bool) throws {
         let stage = try Stage(size: Self.size)
@@ -121,7 +122,7 @@ struct MeddledPartTests {
         if isReplaced { #expect(try stage.read("file.segget") == Array("notes".utf8)) }
     }
 
-    /// A part that has another name beside it is the same file: nothing else is written to.
+    /// A hard link to the part is the same file, and segget changes nothing else through it.
     @Test(.timeLimit(.minutes(5))) func aPartWithTwoNamesIsPublished() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
@@ -160,7 +161,7 @@ struct MeddledPartTests {
         }
     }
 
-    /// A folder that gets another name is the same folder; one that takes its place is not.
+    /// A renamed folder is the same folder, but a link with its old name is not.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func aFolderThatWasRenamedIsStayedIn(isReplaced: Bool) throws {
         let stage = try Stage(size: Self.size)
