@@ -3,16 +3,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where it says `kept: nothing`, nothing is left.
+/// If segget reports `kept: nothing`, no file remains.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NothingKeptTests {
     private static let size: Int64 = 3_000_000
 
-    /// Ways in which not a byte of the file comes after a fine `HEAD`.
+    /// Replies to `GET` that contain no byte of the file, after a correct reply to `HEAD`.
     enum Way: String, CaseIterable, Sendable {
         case serverError, gone, silence, cut, reset, noRanges, unknownSize, error400
 
-        /// Bends the reply to a `GET`.
+        /// Changes the reply to a `GET`.
         func bend(_ reply: inout OriginReply) {
             switch self {
             case .serverError: reply = .text(500)
@@ -60,14 +60,14 @@ struct NothingKeptTests {
         #expect(try stage.names() == [])
     }
 
-    /// What an earlier run has brought stays, whatever happens to this one, and so does what is another's.
+    /// A failed run keeps the part of an earlier one.
     @Test(arguments: Way.allCases) func whatIsThereStays(way: Way) throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
         stage.bendGET { way.bend(&$0) }
         let outcome = try stage.run(["--retries", "0", "--stall-timeout", "1"])
         #expect(outcome.end != .exit(0))
-        // A server that serves no ranges any more, and says so three times, has its way.
+        // segget may discard the part if the server shows three times that it serves no ranges.
         if ![.noRanges, .unknownSize].contains(way) {
             #expect(try stage.names() == ["file.part", "file.segget"], "\(outcome.errorOutput)")
             #expect(stage.recorded() == kept)
@@ -76,7 +76,7 @@ struct NothingKeptTests {
 
     @Test func anEmptyFileOfSomebodyElseIsNotRemoved() throws {
         let stage = try Stage(size: Self.size)
-        // No manifest: this run takes the part, and did not make it; it holds nothing.
+        // Another program's file has the manifest's name.
         stage.bendGET { $0 = .text(500) }
         try stage.write("mine".utf8, to: "file.segget")
         let outcome = try stage.run(["--retries", "0"])
@@ -84,7 +84,7 @@ struct NothingKeptTests {
         #expect(try stage.names() == ["file.segget"])
     }
 
-    /// Of a list each file by itself.
+    /// The failed file leaves nothing, and the others complete.
     @Test func filesOfAListLeaveNothing() throws {
         let stage = try BatchStage(size: Self.size)
         stage.bendGET { request, reply in
@@ -97,7 +97,7 @@ struct NothingKeptTests {
         #expect(names.sorted() == ["big.1.iso", "big.iso"], "\(outcome.errorOutput)")
     }
 
-    /// The data of a wrong digest stays, to be looked at, even if it is no byte.
+    /// A part with a wrong digest stays for inspection, even if it is empty.
     @Test func whatIsWrongStays() throws {
         let stage = try Stage(size: 0)
         let wrong = "md5:" + String(repeating: "0", count: 32)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What stands in the way of a download, and rights that it lacks.
+/// Devices and files of other programs at segget's paths, and missing permissions.
 struct ObstacleTests {
     private static let size: Int64 = 200_000
 
@@ -25,7 +25,7 @@ struct ObstacleTests {
     func touchesNoDevice(name: String) throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
-        // As /dev/full is.
+        // The device number of /dev/full.
         #expect(mknod(stage.path(name), S_IFCHR | 0o666, dev_t(0x107)) == 0)
         for arguments in [[], ["--overwrite"]] {
             let outcome = try stage.run(arguments)
@@ -35,7 +35,7 @@ struct ObstacleTests {
         }
     }
 
-    /// Where a manifest is written anew, whatever stands there would be removed.
+    /// segget rewrites the manifest through this path, and must not remove other things there.
     @Test(.timeLimit(.minutes(5)), arguments: DestinationTests.Obstacle.allCases)
     func touchesNothingThatIsNoFileAtTheRewrite(obstacle: DestinationTests.Obstacle) throws {
         let stage = try Stage(size: Self.size)
@@ -57,7 +57,9 @@ struct ObstacleTests {
         ("{\"name\": 1}", false), ("\n", false),
     ]
 
-    /// What a crash may have left of a rewrite is removed, what else it may be is not.
+    /// segget removes what a crashed rewrite may have left.
+    ///
+    /// Other files need `--overwrite`.
     @Test(.timeLimit(.minutes(5)), arguments: rewrites)
     func leavesAForeignFileAtTheRewriteAlone(text: String, isOurs: Bool) throws {
         let stage = try Stage(size: Self.size)
@@ -75,7 +77,7 @@ struct ObstacleTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Runs as root without root's power to do what the modes of files forbid.
+    /// Runs segget as root without the capabilities that ignore file modes.
     private func runWithoutPower(
         _ stage: Stage, _ arguments: [String] = []
     ) throws -> ChildProcess.Outcome {
@@ -117,7 +119,7 @@ struct ObstacleTests {
         #expect(stage.origin.bytesServed <= 1)
     }
 
-    /// Names of any bytes that a folder takes, as the user gives them.
+    /// The user may give any name that the file system accepts.
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
@@ -130,7 +132,7 @@ struct ObstacleTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.names() == [name])
         #expect(try stage.isRight(name))
-        // What a terminal would act upon is not shown.
+        // segget prints no control characters of the name.
         #expect(!outcome.errorOutput.contains("\u{1b}"))
         #expect(!outcome.errorOutput.contains("a\nb"))
     }

@@ -2,7 +2,7 @@ import Assembler
 import TestSupport
 import Testing
 
-/// The lock on the part ends with the work, not with the last reference to it.
+/// `Assembly.stop()` releases the lock on the part, even while references to it remain.
 struct PartLockTests {
     @Test func anotherRunCanBeginAsSoonAsTheLastHasStopped() throws {
         let sandbox = try Sandbox()

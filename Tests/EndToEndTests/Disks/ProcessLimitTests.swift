@@ -3,19 +3,20 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the system denies a process.
+/// Resources that the system denies a process.
 ///
-/// The file arrives, or an error in words comes before anything is touched; no hang, no signal.
+/// The download completes, or it fails with a message before it creates a file. It does not hang,
+/// and no signal ends it.
 @Suite(.enabled(if: geteuid() == 0, "limits of others, and namespaces, need root"))
 struct ProcessLimitTests {
-    /// A limit that a shell sets before it becomes segget.
+    /// A limit that a shell sets before it executes segget.
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// What the shell does first; the folder is `$folder`.
+        /// The shell's commands that set the limit; `$folder` is the destination.
         var setup: String
-        /// Whether it runs as a user who has no other process.
+        /// Whether segget runs as a user without other processes.
         var isUnprivileged = false
-        /// Whether the file has to arrive.
+        /// Whether the download must complete.
         var arrives = false
     }
 
@@ -53,11 +54,11 @@ struct ProcessLimitTests {
         try check(row)
     }
 
-    /// Profiles of containers that do not know newer calls.
+    /// Containers' seccomp profiles that do not know newer system calls.
     @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, EPERM]) func arrivesInASandbox(code: Int32)
         throws
     {
-        // Where clone3 is forbidden instead of unknown, glibc starts no thread.
+        // If clone3 fails with EPERM instead of ENOSYS, glibc starts no thread.
         for call in ["clone3", "statx", "openat2", "clone3,statx,openat2"] {
             try check(
                 Row(
@@ -67,7 +68,7 @@ struct ProcessLimitTests {
         }
     }
 
-    /// Few processes or little memory for all that is in a control group.
+    /// A control group that allows few processes or little memory.
     @Test(
         .timeLimit(.minutes(5)),
         arguments: [
@@ -87,9 +88,9 @@ struct ProcessLimitTests {
     ///
     /// - Parameters:
     ///   - row: The limit.
-    ///   - size: Of the file, in bytes.
-    ///   - wrapper: Words before segget's path.
-    /// - Throws: What the test's own set-up meets.
+    ///   - size: Size of the file, in bytes.
+    ///   - wrapper: Words of the command before segget's path.
+    /// - Throws: Errors of the test's set-up.
     private func check(_ row: Row, size: Int64 = 1000, within wrapper: [String] = []) throws {
         let stage = try BatchStage(size: size)
         chmod(stage.folder, 0o777)
@@ -102,7 +103,7 @@ struct ProcessLimitTests {
             row.isUnprivileged
             ? ["/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups"]
             : ["/usr/bin/unshare", "-m"]
-        // A hang is what this ends.
+        // The timeout ends a hang.
         let outcome = try ChildProcess.run(
             prefix[0], Array(prefix.dropFirst()) + ["/bin/bash", "-c", shell], in: stage.folder,
             environment: ["SEGGET_NO_CONFIG": "1", "HOME": "/nonexistent"], timeout: 60)
@@ -128,11 +129,11 @@ struct ProcessLimitTests {
     }
 }
 
-/// A control group of the kernel (cgroups(7)), of either version; it goes with the value.
+/// A control group (cgroups(7)) of either version, which `deinit` removes.
 private final class ControlGroup {
     let path: String
 
-    /// Makes one; `nil` where that is not possible, as in most containers.
+    /// Creates the group; `nil` if that is not possible, as in most containers.
     init?(_ controller: String, limit: String) {
         let root = "/sys/fs/cgroup"
         let (parent, file) =

@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Several processes with one destination.
+/// Several processes that download to one destination.
 struct RivalTests {
     private static let size: Int64 = 3_000_000
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["--overwrite"], ["--no-resume"]])
     func theSecondFailsAtOnce(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
-        // The first one gets no further until the second has ended.
+        // The first run waits until the second has ended.
         let goesOn = Guarded(false)
         stage.bendGET {
             $0.stallAfter = 50_000
@@ -21,7 +21,7 @@ struct RivalTests {
         let second = try stage.run(arguments)
         #expect(second.end == .exit(73), "\(second.errorOutput)")
         #expect(second.errorOutput.contains("another process is downloading to `file"))
-        // It has not waited for the other's end.
+        // The second run did not wait for the first.
         #expect(first.isRunning)
         goesOn.withLock { $0 = true }
         #expect(try first.wait().end == .exit(0))
@@ -49,7 +49,7 @@ struct RivalTests {
         #expect(try stage.names() == ["file"])
     }
 
-    /// Many that start while one after the other finishes, with nothing to wait for.
+    /// Six runs start at once, and each may finish before another starts.
     @Test(.timeLimit(.minutes(5))) func aStampedeLeavesOneRightFile() throws {
         let stage = try Stage(size: 50_000)
         for _ in 0..<4 {
@@ -63,7 +63,7 @@ struct RivalTests {
         }
     }
 
-    /// The lock goes with the process that holds it.
+    /// The lock ends with the process that holds it.
     @Test(.timeLimit(.minutes(5))) func theSecondTakesOverWhenTheFirstIsKilled() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)

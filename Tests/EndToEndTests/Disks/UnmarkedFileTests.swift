@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The same command after success, and files of the right name that no run of segget has marked.
+/// The same command after success, and existing files without segget's extended attributes.
 @Suite(.timeLimit(.minutes(5)))
 struct UnmarkedFileTests {
     // MARK: The same command again
@@ -28,7 +28,7 @@ struct UnmarkedFileTests {
         #expect(stage.bytesServed(after: asked) <= 1)
         #expect(try stage.identity(of: "file") == inode)
         #expect(try stage.names() == ["file"])
-        // What it does not know for sure is an error still.
+        // A damaged file is still an error.
         if arguments.contains("--checksum") { return }
         try stage.damage("file", at: 700_000)
         let damaged = try trial.run(way, arguments)
@@ -54,7 +54,7 @@ struct UnmarkedFileTests {
 
     // MARK: Files of another program
 
-    /// What stands there, and what the server states.
+    /// The existing file, and what the server states about its own.
     enum Case: CaseIterable, Sendable {
         case digest, otherDigest, date, otherTime, weakDate, otherBytes, noRanges, blank, shorter
         case longer
@@ -83,7 +83,7 @@ struct UnmarkedFileTests {
         var bytes = stage.content.bytes(0..<UnmarkedStage.size)
         switch what {
         case .otherDigest, .otherBytes: bytes[5] ^= 1
-        // As space that was provided for, and never written.
+        // Like allocated space that was never written.
         case .blank:
             bytes.replaceSubrange(400_000..<1_400_000, with: repeatElement(0, count: 1_000_000))
         case .shorter: bytes.removeLast(Int(UnmarkedStage.size - UnmarkedStage.begun))
@@ -105,7 +105,7 @@ struct UnmarkedFileTests {
 
     @Test(arguments: UnmarkedStage.Way.allCases, Case.allCases)
     func anUnmarkedFileCountsByProofOnly(way: UnmarkedStage.Way, what: Case) throws {
-        // What is compared does not depend on how the file was asked for.
+        // The comparison does not depend on the way, so the others need few cases.
         guard way == .file || [.digest, .date, .otherTime, .shorter].contains(what) else { return }
         let trial = try UnmarkedStage()
         let stage = trial.stage
