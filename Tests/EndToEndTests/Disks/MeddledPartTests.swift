@@ -122,7 +122,7 @@ struct MeddledPartTests {
         if isReplaced { #expect(try stage.read("file.segget") == Array("notes".utf8)) }
     }
 
-    /// A hard link to the part is the same file, and segget changes nothing else through it.
+    /// A hard link to the part is the same file, so segget still publishes the part.
     @Test(.timeLimit(.minutes(5))) func aPartWithTwoNamesIsPublished() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)

@@ -58,7 +58,7 @@ struct CookieEndToEndTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("seen"))
     }
 
-    /// Without cookies the server redirects forever, and segget stops the loop.
+    /// Without cookies the redirect loops, and segget stops it.
     @Test func noCookiesIsALoopThatEnds() async throws {
         let trial = try WireTrial { request, reply in
             reply = Self.redirect("/dir/file.bin", "seen\(request.number)=1; Path=/")

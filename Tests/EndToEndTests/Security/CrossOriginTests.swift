@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What segget sends to other origins: another scheme, host or port.
+/// Fields and credentials sent to other origins, which differ in scheme, host or port.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrossOriginTests {
     private static let fields = ["Authorization", "Cookie", "Referer", "X-Token"]

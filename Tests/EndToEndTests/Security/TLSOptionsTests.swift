@@ -192,8 +192,7 @@ struct TLSOptionsTests {
     /// Every connection after the first resumes its TLS session, for one file and for the next.
     @Test(arguments: ["TLSv1.2", "TLSv1.3"])
     func sessionsAreResumed(version: String) async throws {
-        // The timeout of 0 gives every request its own connection. libcurl uses no tickets with TLS
-        // 1.2.
+        // Every request has its own connection. libcurl uses no tickets with TLS 1.2.
         let nginx = try nginx(
             """
             ssl_protocols \(version); keepalive_timeout 0;
