@@ -25,7 +25,7 @@ skip=(
     # They load a library that takes the place of calls which the sanitizers wrap themselves.
     --skip 'EndToEndTests\.(FailingDisk|PowerCut|QueuePowerCut)Tests'
     # ulimit -f: ThreadSanitizer itself writes a file when it starts, and dies.
-    --skip 'FullDiskTests.survivesALimitOnTheSizeOfFiles'
+    --skip 'FullDiskTests.survivesFileSizeLimit'
     # Everything at random, for a minute and more: what it does, the other tests do one by one.
     --skip 'EndToEndTests\.SoakTests'
 )

@@ -11,7 +11,7 @@ struct ContinuedFileTests {
     }
 
     @Test(arguments: UnmarkedStage.Way.allCases, Decider.allCases)
-    func aShorterFileIsContinuedByADigestOnly(way: UnmarkedStage.Way, decider: Decider) throws {
+    func continuesShorterFileOnlyWithDigest(way: UnmarkedStage.Way, decider: Decider) throws {
         let trial = try UnmarkedStage()
         let stage = trial.stage
         guard way != .list || decider != .checksum else { return }
@@ -48,7 +48,7 @@ struct ContinuedFileTests {
     }
 
     /// The queue adds a number to a name that is taken, unless it continues that file.
-    @Test(arguments: [true, false]) func aTaskWithoutANameContinuesToo(hasDigest: Bool) throws {
+    @Test(arguments: [true, false]) func taskWithoutNameContinuesFile(hasDigest: Bool) throws {
         let trial = try UnmarkedStage()
         let stage = trial.stage
         try stage.write(stage.content.bytes(0..<UnmarkedStage.begun), to: "file")
@@ -64,7 +64,7 @@ struct ContinuedFileTests {
         #expect(try stage.isRight(hasDigest ? "file" : "file.1"))
     }
 
-    @Test func aListContinuesWithItsOption() throws {
+    @Test func optionOfListContinuesFile() throws {
         let trial = try UnmarkedStage()
         let stage = trial.stage
         try stage.write(stage.content.bytes(0..<UnmarkedStage.begun), to: "file")

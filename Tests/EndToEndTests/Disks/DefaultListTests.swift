@@ -58,7 +58,7 @@ struct DefaultListTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["openat:folder:1:0:\(EOPNOTSUPP)"]])
-    func aFileHasTheFoldersList(faults: [String]) throws {
+    func fileHasDefaultListOfFolder(faults: [String]) throws {
         let stage = try Stage(size: 200_000)
         try Self.give(stage.folder)
         let goesOn = Guarded(false)
@@ -81,7 +81,7 @@ struct DefaultListTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func smallFilesOfAListHaveItToo() throws {
+    @Test(.timeLimit(.minutes(5))) func smallFilesHaveDefaultListOfFolder() throws {
         let stage = try BatchStage(size: 2_000)
         try Self.give(stage.folder)
         let usual = try Self.usual(stage.folder)
@@ -97,7 +97,7 @@ struct DefaultListTests {
     }
 
     /// Without a default list, mode and umask decide.
-    @Test(.timeLimit(.minutes(5))) func withoutOneTheUmaskCounts() throws {
+    @Test(.timeLimit(.minutes(5))) func umaskDecidesWithoutDefaultList() throws {
         let stage = try Stage(size: 2_000)
         let outcome = try ChildProcess.run(
             "/bin/sh",

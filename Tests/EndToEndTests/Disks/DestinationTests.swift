@@ -9,7 +9,7 @@ struct DestinationTests {
     private static let size: Int64 = 2_000_000
     private static let mine = Array("what was there before".utf8)
 
-    @Test(.timeLimit(.minutes(5))) func leavesAnExistingFileAlone() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotReplaceExistingFile() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "file")
         for arguments in [["-o", "file"], ["-o", stage.path("file")], []] {
@@ -26,7 +26,7 @@ struct DestinationTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func replacesOnlyWhenPublishing() throws {
+    @Test(.timeLimit(.minutes(5))) func overwriteReplacesOnlyWithCompleteFile() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "file")
         // A killed run, a failed run, and a run with a wrong checksum.
@@ -80,7 +80,7 @@ struct DestinationTests {
 
     @Test(
         .timeLimit(.minutes(5)), arguments: Obstacle.allCases, ["file", "file.part", "file.segget"])
-    func touchesNothingThatIsNoFile(obstacle: Obstacle, name: String) throws {
+    func refusesPathsThatAreNotRegularFiles(obstacle: Obstacle, name: String) throws {
         let stage = try Stage(size: Self.size)
         try obstacle.make(at: stage.path(name))
         let before = try stage.status(of: name)
@@ -114,7 +114,7 @@ struct DestinationTests {
         return try process.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func overwritesNothingThatAppearsMeanwhile() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotReplaceFileThatAppearsMeanwhile() throws {
         let stage = try Stage(size: Self.size)
         let outcome = try Self.takeTheNameMeanwhile(stage)
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
@@ -136,7 +136,7 @@ struct DestinationTests {
     /// Later the name is free and the server has a newer version. Nothing crashed, so segget asks
     /// the server and downloads that version.
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["-N"], ["--overwrite"]])
-    func publishesNothingOutOfDateLater(arguments: [String]) throws {
+    func downloadsNewerVersionIfNameWasTaken(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         #expect(try Self.takeTheNameMeanwhile(stage).end == .exit(73))
         #expect(stage.manifest()?.publishing == nil)
@@ -153,7 +153,7 @@ struct DestinationTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func needsAFolder() throws {
+    @Test(.timeLimit(.minutes(5))) func failsIfFolderIsAFile() throws {
         let stage = try Stage(size: Self.size)
         try stage.write(Self.mine, to: "plain")
         for arguments in [["-d", "plain"], ["-o", "plain/file"], ["-d", "plain", "-o", "file"]] {
@@ -165,7 +165,7 @@ struct DestinationTests {
         #expect(stage.origin.bytesServed == 0)
     }
 
-    @Test(.timeLimit(.minutes(5))) func savesInTheFolderThatIsAskedFor() throws {
+    @Test(.timeLimit(.minutes(5))) func savesInGivenFolder() throws {
         let stage = try Stage(size: Self.size)
         try FileManager.default.createDirectory(
             atPath: stage.path("sub"), withIntermediateDirectories: false)
@@ -180,7 +180,7 @@ struct DestinationTests {
 
     /// Names that are too long for the suffix `.segget~`.
     @Test(.timeLimit(.minutes(5)), arguments: [247, 248, 250, 255, 300])
-    func leavesNothingBehindForANameThatIsTooLong(length: Int) throws {
+    func refusesTooLongNameAndLeavesNothing(length: Int) throws {
         let stage = try Stage(size: Self.size)
         let name = String(repeating: "n", count: length)
         let outcome = try stage.run(["-o", name])
@@ -194,7 +194,7 @@ struct DestinationTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-    func saysWhenAFolderCannotBeWritten(wasBegun: Bool) throws {
+    func reportsReadOnlyFileSystem(wasBegun: Bool) throws {
         let disk = try Tmpfs(size: 16 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         if wasBegun { try stage.leavePart(each: 200_000) }
@@ -235,7 +235,7 @@ struct HostileNameTests {
     ]
 
     @Test(.timeLimit(.minutes(5)), arguments: dispositions)
-    func staysInTheFolder(value: String, name: String) throws {
+    func suggestedNamesStayInTheFolder(value: String, name: String) throws {
         let outside = try Sandbox()
         let folder = outside.path("a/b")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -65,7 +65,7 @@ struct FailingDiskTests {
 
     /// Each call that segget makes on the folder's files fails with EIO, in turn.
     @Test(.timeLimit(.minutes(10)), arguments: FaultTrial.Scene.allCases)
-    func everyCallMayFail(scene: FaultTrial.Scene) throws {
+    func survivesFailureOfEachCall(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)
         let calls = try trial.calls()
         #expect(calls.count > 10)
@@ -82,7 +82,7 @@ struct FailingDiskTests {
     }
 
     /// The call keeps failing, also while segget cleans up.
-    @Test(.timeLimit(.minutes(10))) func everyCallMayFailForEver() throws {
+    @Test(.timeLimit(.minutes(10))) func survivesPermanentFailureOfEachCall() throws {
         let trial = try FaultTrial(.resumed)
         for (call, count) in try trial.calls() {
             try attempt(
@@ -97,7 +97,7 @@ struct FailingDiskTests {
             "fstat:part", "flock:part", "fstatat:part", "openat:rewrite", "write:rewrite",
             "fsync:rewrite", "renameat:manifest", "fsync:folder", "fallocate:part",
         ])
-    func leavesNothingWhereNothingCouldBegin(call: String) throws {
+    func failedStartLeavesNoFiles(call: String) throws {
         let stage = try Stage(size: 200_000)
         let outcome = try stage.run(
             [stage.origin.url("/file"), "-x", "1"], faults: ["\(call):1:1:\(EIO)"])
@@ -107,7 +107,7 @@ struct FailingDiskTests {
 
     /// If a new manifest cannot be written, the manifest of the existing file stays.
     @Test(.timeLimit(.minutes(5)), arguments: ["write:rewrite", "fsync:rewrite"])
-    func keepsTheManifestOfTheFileThatStays(call: String) throws {
+    func keepsManifestOfExistingFile(call: String) throws {
         let stage = try Stage(size: 200_000)
         let command = ["--overwrite", "--keep-manifest", stage.origin.url("/file")]
         #expect(try Segget.run(command, in: stage.folder).end == .exit(0))
@@ -123,7 +123,7 @@ struct FailingDiskTests {
 
     /// A failure after the rename does not undo it, and the message names the complete file.
     @Test(.timeLimit(.minutes(5)), arguments: ["fsync:folder:2", "unlinkat:manifest:1"])
-    func saysThatTheFileHasItsName(call: String) throws {
+    func reportsCompleteFileIfLaterCallFails(call: String) throws {
         let stage = try Stage(size: 200_000)
         let command = ["-o", "file", stage.origin.url("/file")]
         let outcome = try stage.run(command, faults: ["\(call):1:\(EIO)"])
@@ -152,7 +152,7 @@ struct FailingDiskTests {
 
     /// A full disk, a quota, and a file system that the kernel made read-only after an error.
     @Test(.timeLimit(.minutes(5)), arguments: full)
-    func saysWhatTheDiskLacks(call: String, code: Int32, text: String) throws {
+    func reportsFullDiskQuotaAndReadOnly(call: String, code: Int32, text: String) throws {
         let trial = try FaultTrial(.fresh)
         try trial.reset()
         let outcome = try trial.stage.run(trial.arguments, faults: ["\(call):1:0:\(code)"])
@@ -179,7 +179,7 @@ struct FailingDiskTests {
 
     /// segget continues short and interrupted (EINTR is 4) reads and writes.
     @Test(.timeLimit(.minutes(5)), arguments: FaultTrial.Scene.allCases)
-    func goesOnAfterShortAndInterruptedCalls(scene: FaultTrial.Scene) throws {
+    func continuesAfterShortAndInterruptedCalls(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)
         for faults in Self.slight {
             let outcome = try attempt(trial, faults)
@@ -196,7 +196,7 @@ struct FailingDiskTests {
     /// A file system may lack fallocate, renameat2, fsync of folders, copying, attributes, or
     /// statvfs.
     @Test(.timeLimit(.minutes(5)), arguments: FaultTrial.Scene.allCases)
-    func doesWithoutWhatAFileSystemLacks(scene: FaultTrial.Scene) throws {
+    func completesWithoutOptionalCalls(scene: FaultTrial.Scene) throws {
         let trial = try FaultTrial(scene)
         for faults in Self.lacking {
             let outcome = try attempt(trial, faults)
@@ -205,7 +205,7 @@ struct FailingDiskTests {
     }
 
     /// Without renameat2(2), segget uses link(2), which does not replace a new file either.
-    @Test(.timeLimit(.minutes(5))) func linkReplacesNothing() throws {
+    @Test(.timeLimit(.minutes(5))) func linkDoesNotReplaceNewFile() throws {
         let stage = try Stage(size: 200_000)
         let goesOn = Guarded(false)
         stage.bendGET {
@@ -226,7 +226,7 @@ struct FailingDiskTests {
 
     /// After a failed fsync(2), the kernel treats lost pages as written and reports it only once.
     @Test(.timeLimit(.minutes(5)), arguments: ["fsync", "fdatasync"])
-    func trustsNothingThatWasNotWrittenThrough(call: String) throws {
+    func checksDataAfterFailedSync(call: String) throws {
         let stage = try Stage(size: 200_000)
         let log = try Sandbox()
         let goesOn = Guarded(call == "fsync")

@@ -9,7 +9,7 @@ struct FileOptionsTests {
     private static let size: Int64 = 8_000_000
 
     @Test(.timeLimit(.minutes(5)), arguments: FileAllocation.allCases)
-    func spaceIsProvidedForAsAsked(allocation: FileAllocation) throws {
+    func fileAllocationDecidesAllocatedSpace(allocation: FileAllocation) throws {
         let stage = try Stage(size: Self.size)
         let arguments = ["-x", "1", "--file-allocation", allocation.rawValue]
         stage.bendGET { $0.stallAfter = 500_000 }
@@ -44,7 +44,7 @@ struct FileOptionsTests {
             (FileAllocation.none, FileAllocation.falloc), (.falloc, .none), (.none, .trunc),
             (.trunc, .none), (.none, .none),
         ])
-    func anyAllocationIsContinuedWithAnyOther(
+    func resumesWithOtherAllocation(
         first: FileAllocation, second: FileAllocation
     ) throws {
         let stage = try Stage(size: Self.size)
@@ -60,7 +60,7 @@ struct FileOptionsTests {
         #expect(stage.bytesAsked(after: requests) <= Self.size - kept)
     }
 
-    @Test(.timeLimit(.minutes(5))) func timeIsNowWhenAskedFor() throws {
+    @Test(.timeLimit(.minutes(5))) func noRemoteTimeKeepsCurrentTime() throws {
         let stage = try Stage(size: 500_000)
         stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
         #expect(try stage.run(["--no-remote-time"]).end == .exit(0))
@@ -80,7 +80,7 @@ struct FileOptionsTests {
         return try JSONDecoder().decode([String: String].self, from: Data(outcome.output.utf8))
     }
 
-    @Test(.timeLimit(.minutes(5))) func attributesTellOriginVersionAndDigest() throws {
+    @Test(.timeLimit(.minutes(5))) func xattrStoresOriginVersionAndDigest() throws {
         let stage = try Stage(size: 500_000)
         let date = httpDate(unixTime: 1_234_567_890)
         stage.change { $0.lastModified = date }
@@ -108,7 +108,7 @@ struct FileOptionsTests {
         #expect(try stage.status(of: "file").st_mtim.tv_sec == 1_234_567_890)
     }
 
-    @Test(.timeLimit(.minutes(5))) func noOriginIsWrittenUnasked() throws {
+    @Test(.timeLimit(.minutes(5))) func storesNoOriginWithoutXattr() throws {
         let stage = try Stage(size: 500_000)
         #expect(try stage.run().end == .exit(0))
         let found = try attributes(stage.path("file"))
@@ -117,7 +117,7 @@ struct FileOptionsTests {
     }
 
     @Test(.timeLimit(.minutes(5)), .enabled(if: geteuid() == 0, "mounting needs root"))
-    func aFileSystemWithoutThemIsToldOf() throws {
+    func reportsFileSystemWithoutAttributes() throws {
         let disk = try Tmpfs(size: 8 << 20, kind: "ramfs")
         let stage = try Stage(size: 500_000, in: disk.path)
         let outcome = try stage.run(["--xattr"])

@@ -44,7 +44,7 @@ struct FillingDiskTests {
         .timeLimit(.minutes(5)),
         arguments: [-2_900_000, -1_500_000, -4096, 0, 4096, 8192] as [Int64],
         [1, 8])
-    func stopsInOrderWhereverItRunsFull(spare: Int64, connections: Int) throws {
+    func stopsInOrderWhenDiskBecomesFull(spare: Int64, connections: Int) throws {
         let data = (Self.size + 4095) / 4096 * 4096
         let disk = try Tmpfs(size: data + spare)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -72,7 +72,7 @@ struct FillingDiskTests {
 
     /// Another program fills the disk after `moment` bytes.
     @Test(.timeLimit(.minutes(5)), arguments: [200_000, 700_000, 1_400_000] as [Int64])
-    func stopsInOrderWhenOthersFillTheDisk(moment: Int64) throws {
+    func stopsInOrderWhenOtherProgramFillsDisk(moment: Int64) throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         let goesOn = Guarded(false)
@@ -99,7 +99,7 @@ struct FillingDiskTests {
     ///
     /// A manifest that is kept needs space too.
     @Test(.timeLimit(.minutes(5)), arguments: [-8192, 4096, 8192, 16_384] as [Int64])
-    func keepsWhatIsToBeReplaced(spare: Int64) throws {
+    func keepsOldFileIfDiskBecomesFull(spare: Int64) throws {
         let data = (Self.size + 4095) / 4096 * 4096
         let disk = try Tmpfs(size: data + 4096 + spare)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -124,7 +124,7 @@ struct FillingDiskTests {
     /// Without it the damaged file is unchanged.
     @Test(
         .timeLimit(.minutes(5)), arguments: [3_050_000, 4_500_000, 5_900_000, 6_000_000] as [Int64])
-    func repairsOnlyWhereThereIsRoom(space: Int64) throws {
+    func repairNeedsSpaceForSecondFile(space: Int64) throws {
         let disk = try Tmpfs(size: 16 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         #expect(try stage.run(["-q", "--keep-manifest"]).end == .exit(0))
@@ -145,7 +145,7 @@ struct FillingDiskTests {
     }
 
     /// Files that fit complete, and the other one completes once there is space.
-    @Test(.timeLimit(.minutes(5))) func ofSeveralFilesThoseThatFitAreFinished() throws {
+    @Test(.timeLimit(.minutes(5))) func completesFilesThatFit() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.change { offer in
@@ -168,7 +168,7 @@ struct FillingDiskTests {
 
     /// The data exceeds `ulimit -f`, and SIGXFSZ does not end the process.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 4])
-    func stopsInOrderAtALimitOnTheSizeOfFiles(connections: Int) throws {
+    func stopsInOrderAtFileSizeLimit(connections: Int) throws {
         let stage = try Stage(size: Self.size)
         let limited = try ChildProcess.run(
             "/bin/sh",
@@ -188,7 +188,7 @@ struct FillingDiskTests {
     }
 
     /// The kernel makes the file system read-only after an error, during a download.
-    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheDiskBecomesReadOnly() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenDiskBecomesReadOnly() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         stage.bendGET {

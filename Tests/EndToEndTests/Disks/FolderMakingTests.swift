@@ -16,7 +16,7 @@ struct FolderMakingTests {
     @Test(arguments: [
         ["-d", "new"], ["-d", "./new//"], ["-d", "new", "--auto-rename"], ["-d", "new", "-N"],
     ])
-    func theFolderIsMade(arguments: [String]) throws {
+    func createsMissingFolder(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         let outcome = try stage.run(arguments)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -27,7 +27,7 @@ struct FolderMakingTests {
         #expect(again.end == .exit(0), "\(again.errorOutput)")
     }
 
-    @Test func thoseAboveItAreMadeToo() throws {
+    @Test func createsMissingParentFolders() throws {
         let stage = try Stage(size: Self.size)
         let outside = try Sandbox()
         for folder in ["a/b/c", "up/../other/d", outside.path("x/y")] {
@@ -41,7 +41,7 @@ struct FolderMakingTests {
     }
 
     @Test(arguments: [0o022, 0o077, 0o002])
-    func theUmaskSaysWhoMayEnter(mask: Int) throws {
+    func umaskAppliesToNewFolders(mask: Int) throws {
         let stage = try Stage(size: 1000)
         let outcome = try ChildProcess.run(
             "/bin/sh",
@@ -57,7 +57,7 @@ struct FolderMakingTests {
     }
 
     /// segget creates folders after the server's reply, and removes them if no byte arrives.
-    @Test func aFailedDownloadLeavesNoFolder() throws {
+    @Test func failedDownloadLeavesNoFolder() throws {
         let stage = try Stage(size: Self.size)
         stage.change { $0.bend = { _, reply in reply = .text(404) } }
         #expect(try stage.run(["-d", "a/b"]).end == .exit(69))
@@ -78,7 +78,7 @@ struct FolderMakingTests {
         #expect(try tree(stage.folder) == ["a"])
     }
 
-    @Test func aPartKeepsItsFolder() throws {
+    @Test func keepsFolderOfPart() throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.cutAfter = 100_000 }
         let broken = try stage.run(["-d", "a/b", "--retries", "0", "-x", "2"])
@@ -91,7 +91,7 @@ struct FolderMakingTests {
     }
 
     /// A file, a link, or a name that is too long is in the way.
-    @Test func whatIsInTheWayIsNamed() throws {
+    @Test func messageNamesPathInTheWay() throws {
         let stage = try Stage(size: 1000)
         try stage.write([1], to: "plain")
         #expect(symlink("nowhere", stage.path("dangling")) == 0)
@@ -109,7 +109,7 @@ struct FolderMakingTests {
         }
     }
 
-    @Test func withoutTheRightNothingIsMade() throws {
+    @Test func createsNoFolderWithoutPermission() throws {
         let disk = try Tmpfs(size: 16 << 20)
         let stage = try Stage(size: 1000, in: disk.path)
         #expect(mkdir(stage.path("sub"), 0o500) == 0)
@@ -141,7 +141,7 @@ struct FolderMakingTests {
             ("mkdirat:file:1:1:\(EROFS)", 73), ("fsync:folder:1:1:\(EIO)", 74),
             ("fsync:file:1:1:\(EIO)", 74),
         ] as [(String, Int32)])
-    func aDiskThatFails(fault: String, code: Int32) throws {
+    func failedCreationLeavesNoFolder(fault: String, code: Int32) throws {
         let stage = try Stage(size: Self.size)
         let arguments = ["-d", "a/b", stage.origin.url("/file")]
         let outcome = try stage.run(arguments, faults: [fault])
@@ -152,7 +152,7 @@ struct FolderMakingTests {
         #expect(try stage.isRight("a/b/file"))
     }
 
-    @Test func aDryRunSaysWhatItWouldMake() throws {
+    @Test func dryRunReportsNewFolders() throws {
         let stage = try Stage(size: 8 << 20)
         for options in [["-d", "a/b"], ["-d", "a/b", "--auto-rename"]] {
             let outcome = try stage.run(["--dry-run"] + options)

@@ -17,7 +17,7 @@ struct FullDiskTests {
         #expect(errno == ENOSPC)
     }
 
-    @Test(.timeLimit(.minutes(5))) func refusesBeforeAnythingIsFetched() throws {
+    @Test(.timeLimit(.minutes(5))) func failsBeforeDownloadingIfSpaceIsShort() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         let outcome = try stage.run()
@@ -35,7 +35,7 @@ struct FullDiskTests {
     /// Another download fails and removes the folder that it created.
     ///
     /// Meanwhile segget confirms the file's size with the server.
-    @Test(.timeLimit(.minutes(5))) func theFolderGoesMeanwhile() throws {
+    @Test(.timeLimit(.minutes(5))) func reportsFullDiskIfFolderDisappears() throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         let folder = stage.path("new")
@@ -52,7 +52,7 @@ struct FullDiskTests {
 
     /// There is space for the data, but not for the manifest.
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 2])
-    func refusesWhenTheManifestDoesNotFit(sparePages: Int64) throws {
+    func failsIfManifestDoesNotFit(sparePages: Int64) throws {
         let data = (Self.size + 4095) / 4096 * 4096
         let disk = try Tmpfs(size: data + sparePages * 4096)
         let stage = try Stage(size: Self.size, in: disk.path)
@@ -71,7 +71,7 @@ struct FullDiskTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func leavesNothingOnADiskThatIsFullAlready(tellsSize: Bool) throws {
+    func leavesNothingOnFullDisk(tellsSize: Bool) throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: 500_000, in: disk.path)
         if !tellsSize { stage.hideSize() }
@@ -86,7 +86,7 @@ struct FullDiskTests {
     }
 
     /// segget can reserve no space if it does not know the size.
-    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenAStreamFillsTheDisk() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenStreamFillsDisk() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.hideSize()
@@ -104,7 +104,7 @@ struct FullDiskTests {
     }
 
     /// The space for the data is reserved, but the manifest cannot grow.
-    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenTheManifestCannotGrow() throws {
+    @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenManifestCannotGrow() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.bendGET { $0.pace = 30_000 }
@@ -136,7 +136,7 @@ struct FullDiskTests {
     }
 
     /// `ulimit -f` limits the size of files, and by default SIGXFSZ ends a process that exceeds it.
-    @Test(.timeLimit(.minutes(5))) func survivesALimitOnTheSizeOfFiles() throws {
+    @Test(.timeLimit(.minutes(5))) func survivesFileSizeLimit() throws {
         let stage = try Stage(size: Self.size)
         let outcome = try ChildProcess.run(
             "/bin/sh",

@@ -95,12 +95,12 @@ struct LackingCallTests {
         return found.withLock { $0 }
     }
 
-    @Test(.timeLimit(.minutes(5))) func downloadsOrFailsBeforeTheFirstByte() {
+    @Test(.timeLimit(.minutes(5))) func completesOrFailsBeforeFirstByte() {
         let faults = Self.faults([])
         #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
     }
 
-    @Test(.timeLimit(.minutes(5))) func downloadsWithEveryOptionOfFiles() {
+    @Test(.timeLimit(.minutes(5))) func completesWithEveryFileOption() {
         let sum = Content(size: 200_000, seed: 1).sha256Hex
         // Only the calls that these options make.
         let rows = Self.rows.filter { row in

@@ -25,7 +25,7 @@ struct LackingDiskTests {
     ]
 
     @Test(.timeLimit(.minutes(5)), arguments: complete)
-    func downloadsWithoutWhatItLacks(options: [String]) throws {
+    func completesWithoutMissingFeatures(options: [String]) throws {
         let (stage, outcome, disk) = try attempt(options, ["--json"])
         defer { withExtendedLifetime(disk) {} }
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -38,7 +38,7 @@ struct LackingDiskTests {
         #expect(outcome.output.contains("named_unguarded") == isUnguarded)
     }
 
-    @Test(.timeLimit(.minutes(5))) func theLastLineSaysThatNothingIsSynchronized() throws {
+    @Test(.timeLimit(.minutes(5))) func lastLineReportsMissingSynchronization() throws {
         let (_, outcome, disk) = try attempt(["deny=fsync:EINVAL"])
         defer { withExtendedLifetime(disk) {} }
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -49,7 +49,7 @@ struct LackingDiskTests {
     }
 
     /// segget checks before a plain rename, so a file that another program created stays.
-    @Test(.timeLimit(.minutes(5))) func replacesNothingThatIsThereAtTheEnd() throws {
+    @Test(.timeLimit(.minutes(5))) func doesNotReplaceFileThatAppearsMeanwhile() throws {
         let disk = try LackingDisk(["flat"])
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
@@ -68,7 +68,7 @@ struct LackingDiskTests {
         #expect(try stage.names() == ["file", "file.part", "file.segget"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func continuesAfterAKill() throws {
+    @Test(.timeLimit(.minutes(5))) func resumesAfterKill() throws {
         let disk = try LackingDisk(["flat", "free=0", "deny=fsync:EINVAL"])
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
@@ -104,7 +104,7 @@ struct LackingDiskTests {
     ]
 
     @Test(.timeLimit(.minutes(5)), arguments: early)
-    func failsBeforeTheFirstByte(options: [String], name: String, text: String) throws {
+    func failsBeforeFirstByte(options: [String], name: String, text: String) throws {
         let (stage, outcome, disk) = try attempt(options, ["-o", name])
         defer { withExtendedLifetime(disk) {} }
         #expect([.exit(73), .exit(74)].contains(outcome.end), "\(outcome.errorOutput)")
@@ -115,7 +115,7 @@ struct LackingDiskTests {
     }
 
     /// A file system that only appends accepts standard output, as the hint suggests.
-    @Test(.timeLimit(.minutes(5))) func aStreamGoesWhereFilesAreOnlyAppended() throws {
+    @Test(.timeLimit(.minutes(5))) func standardOutputWorksOnAppendOnlyDisk() throws {
         let disk = try LackingDisk(["append"])
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
@@ -128,7 +128,7 @@ struct LackingDiskTests {
     }
 
     /// The file system ignores case, so the second name is that of the first file.
-    @Test(.timeLimit(.minutes(5))) func foldedNamesReplaceNothing() throws {
+    @Test(.timeLimit(.minutes(5))) func namesThatDifferInCaseReplaceNothing() throws {
         let disk = try LackingDisk(["fold"])
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)

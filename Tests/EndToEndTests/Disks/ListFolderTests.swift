@@ -12,7 +12,7 @@ struct ListFolderTests {
 
     /// Small and large files.
     @Test(arguments: [5_000, 900_000] as [Int64])
-    func theyAreMade(size: Int64) throws {
+    func createsFoldersOfAList(size: Int64) throws {
         let stage = try BatchStage(size: size)
         let list = """
             \(stage.origin.url("/1/f"))
@@ -42,7 +42,7 @@ struct ListFolderTests {
     }
 
     /// Sixty files download into new folders at once, and half of them do not exist.
-    @Test func manyFilesIntoNewFolders() throws {
+    @Test func createsFoldersForManyFilesAtOnce() throws {
         let stage = try BatchStage(size: 3_000)
         var list = ""
         for index in 0..<60 {
@@ -63,7 +63,7 @@ struct ListFolderTests {
         }
     }
 
-    @Test func theSameNameInANewFolderIsTakenOnce() throws {
+    @Test func usesNameInNewFolderOnce() throws {
         let stage = try BatchStage(size: 10_000)
         let list = """
             \(stage.origin.url("/1/f"))
@@ -80,7 +80,7 @@ struct ListFolderTests {
     }
 
     /// A list may come from another person, so it must not choose folders elsewhere.
-    @Test func noneIsMadeElsewhere() throws {
+    @Test func createsNoFolderElsewhere() throws {
         let stage = try BatchStage(size: 10_000)
         let outside = try Sandbox()
         #expect(mkdir(stage.sandbox.path("in"), 0o755) == 0)
@@ -111,7 +111,7 @@ struct ListFolderTests {
     }
 
     /// Existing folders may be anywhere, and so may `--directory`, which the user chooses.
-    @Test func whatIsThereIsUsed() throws {
+    @Test func usesExistingFoldersAnywhere() throws {
         let stage = try BatchStage(size: 10_000)
         let outside = try Sandbox()
         #expect(mkdir(stage.sandbox.path("in"), 0o755) == 0)
@@ -140,7 +140,7 @@ struct ListFolderTests {
     }
 
     /// Another process removes the new folder while it is empty, five times in six runs.
-    @Test func anotherProcessRemovesIt() throws {
+    @Test func survivesRemovalOfNewFolder() throws {
         let stage = try BatchStage(size: 900_000)
         let rival = try ChildProcess(
             "/bin/sh",

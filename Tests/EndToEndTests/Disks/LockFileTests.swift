@@ -32,7 +32,7 @@ struct LockFileTests {
 
     /// A second run fails, with flock(2) and without, and names the process and the lock file.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func refusesASecondRun(hasLocks: Bool) throws {
+    func refusesSecondRun(hasLocks: Bool) throws {
         let stage = try Stage(size: 200_000)
         let goesOn = Guarded(false)
         let first = try Self.startHeld(stage, goesOn)
@@ -55,7 +55,7 @@ struct LockFileTests {
 
     /// The lock file of a killed process on the same machine blocks no other run.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func takesOverFromAKilledRun(hasLocks: Bool) throws {
+    func takesOverFromKilledRun(hasLocks: Bool) throws {
         let stage = try Stage(size: 200_000)
         let first = try Self.startHeld(stage, Guarded(false))
         first.signal(SIGKILL)
@@ -73,7 +73,7 @@ struct LockFileTests {
     }
 
     /// Several runs find the lock file of a killed run at once, and one of them takes over.
-    @Test(.timeLimit(.minutes(5))) func oneOfSeveralTakesOver() throws {
+    @Test(.timeLimit(.minutes(5))) func oneOfSeveralRunsTakesOver() throws {
         let stage = try Stage(size: 200_000)
         for _ in 0..<5 {
             let first = try Self.startHeld(stage, Guarded(false))
@@ -111,7 +111,7 @@ struct LockFileTests {
             "segget_lock=1\nhost=elsewhere\nboot=b\nnamespace=pid:[1]\npid=4711\nstarted=1\nend\n",
             "", "something else",
         ])
-    func leavesALockThatMayBeHeld(text: String) throws {
+    func refusesLockFileOfUnknownProcess(text: String) throws {
         for hasLocks in [true, false] {
             let stage = try Stage(size: 200_000)
             try stage.write(text.utf8, to: "file.segget-lock")
@@ -133,7 +133,7 @@ struct LockFileTests {
 
     /// Without file locks, SQLite could damage the queue.
     @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, ENOLCK, EOPNOTSUPP])
-    func aQueueOnAMountWithoutLocksIsRefused(code: Int32) throws {
+    func refusesQueueOnMountWithoutLocks(code: Int32) throws {
         let sandbox = try Sandbox()
         let outcome = try Segget.start(
             ["add", "--queue", sandbox.path("queue.sqlite"), "http://127.0.0.1:9/file"],

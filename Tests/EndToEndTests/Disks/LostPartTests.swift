@@ -15,7 +15,7 @@ struct LostPartTests {
     private func stall(_ stage: Stage) { stage.bendGET { $0.stallAfter = 100_000 } }
 
     @Test(.timeLimit(.minutes(5)), arguments: Fault.allCases, [1, 4])
-    func aLossIsNoticedWhileTheServerIsSilent(fault: Fault, connections: Int) throws {
+    func noticesLostPartDuringStall(fault: Fault, connections: Int) throws {
         let memory = fault == .unmount ? try Tmpfs(size: 8 << 20) : nil
         let stage = try Stage(size: Self.size, in: memory?.path)
         defer { stage.origin.dropConnections() }
@@ -80,7 +80,7 @@ struct LostPartTests {
         #expect(try stage.names() == ["b", "list"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTaskFailsAndIsNotRetried() throws {
+    @Test(.timeLimit(.minutes(5))) func taskFailsWithoutRetry() throws {
         let stage = try QueueStage()
         defer { stage.origin.dropConnections() }
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }

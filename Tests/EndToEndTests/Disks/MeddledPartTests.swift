@@ -50,7 +50,7 @@ struct MeddledPartTests {
     @Test(
         .timeLimit(.minutes(5)), arguments: ["falloc", "trunc", "none"],
         [0, 50_000, 999_999] as [Int64])
-    func aPartThatWasCutOffIsNotPublished(allocation: String, length: Int64) throws {
+    func truncatedPartIsNotPublished(allocation: String, length: Int64) throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn, ["--file-allocation", allocation])
@@ -68,7 +68,7 @@ struct MeddledPartTests {
         #expect(try stage.names() == ["file"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func aPartThatGrewIsNotPublished() throws {
+    @Test(.timeLimit(.minutes(5))) func enlargedPartIsNotPublished() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn)
@@ -79,7 +79,7 @@ struct MeddledPartTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func aPartThatWasRemovedIsNotPublished(isReplaced: Bool) throws {
+    func removedPartIsNotPublished(isReplaced: Bool) throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn, ["--overwrite"])
@@ -95,7 +95,7 @@ struct MeddledPartTests {
     }
 
     /// segget still writes to the moved part, which must not get the file's name.
-    @Test(.timeLimit(.minutes(5))) func aPartThatWasMovedIsNotPublished() throws {
+    @Test(.timeLimit(.minutes(5))) func movedPartIsNotPublished() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn)
@@ -108,7 +108,7 @@ struct MeddledPartTests {
 
     /// Only a later run needs the manifest.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func aManifestThatWasRemovedIsNotMissed(isReplaced: Bool) throws {
+    func completesWithoutRemovedManifest(isReplaced: Bool) throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn)
@@ -123,7 +123,7 @@ struct MeddledPartTests {
     }
 
     /// A hard link to the part is the same file, so segget still publishes the part.
-    @Test(.timeLimit(.minutes(5))) func aPartWithTwoNamesIsPublished() throws {
+    @Test(.timeLimit(.minutes(5))) func partWithHardLinkIsPublished() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
         let process = try begin(stage, goesOn)
@@ -135,7 +135,7 @@ struct MeddledPartTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func aFolderThatWasRemovedEndsTheRun(isMadeAgain: Bool) throws {
+    func removedFolderFailsTheRun(isMadeAgain: Bool) throws {
         let stage = try Stage(size: Self.size)
         try FileManager.default.createDirectory(
             atPath: stage.path("sub"), withIntermediateDirectories: false)
@@ -163,7 +163,7 @@ struct MeddledPartTests {
 
     /// A renamed folder is the same folder, but a link with its old name is not.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func aFolderThatWasRenamedIsStayedIn(isReplaced: Bool) throws {
+    func completesInRenamedFolder(isReplaced: Bool) throws {
         let stage = try Stage(size: Self.size)
         try FileManager.default.createDirectory(
             atPath: stage.path("sub"), withIntermediateDirectories: false)

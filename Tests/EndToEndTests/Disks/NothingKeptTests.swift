@@ -37,7 +37,7 @@ struct NothingKeptTests {
     }
 
     @Test(arguments: Way.allCases, ["1", "8"])
-    func nothingIsLeft(way: Way, connections: String) throws {
+    func failedDownloadLeavesNothing(way: Way, connections: String) throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { way.bend(&$0) }
         let outcome = try stage.run([
@@ -48,7 +48,7 @@ struct NothingKeptTests {
         #expect(try stage.names() == [], "\(outcome.errorOutput)")
     }
 
-    @Test func aSignalBeforeTheFirstByteLeavesNothing() throws {
+    @Test func signalBeforeFirstByteLeavesNothing() throws {
         let stage = try Stage(size: Self.size)
         stage.bendGET { $0.delayBeforeHeaders = .infinity }
         let process = try stage.start(["-x", "2"])
@@ -61,7 +61,7 @@ struct NothingKeptTests {
     }
 
     /// A failed run keeps the part of an earlier one.
-    @Test(arguments: Way.allCases) func whatIsThereStays(way: Way) throws {
+    @Test(arguments: Way.allCases) func keepsPartOfEarlierRun(way: Way) throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
         stage.bendGET { way.bend(&$0) }
@@ -74,7 +74,7 @@ struct NothingKeptTests {
         }
     }
 
-    @Test func anEmptyFileOfSomebodyElseIsNotRemoved() throws {
+    @Test func keepsForeignFileWithNameOfManifest() throws {
         let stage = try Stage(size: Self.size)
         // Another program's file has the manifest's name.
         stage.bendGET { $0 = .text(500) }
@@ -85,7 +85,7 @@ struct NothingKeptTests {
     }
 
     /// The failed file leaves nothing, and the others complete.
-    @Test func filesOfAListLeaveNothing() throws {
+    @Test func failedFileOfAListLeavesNothing() throws {
         let stage = try BatchStage(size: Self.size)
         stage.bendGET { request, reply in
             if request.target.hasPrefix("/2/") { reply = .text(500) }
@@ -98,7 +98,7 @@ struct NothingKeptTests {
     }
 
     /// A part with a wrong digest stays for inspection, even if it is empty.
-    @Test func whatIsWrongStays() throws {
+    @Test func keepsPartWithWrongDigest() throws {
         let stage = try Stage(size: 0)
         let wrong = "md5:" + String(repeating: "0", count: 32)
         let outcome = try stage.run(["--checksum", wrong])

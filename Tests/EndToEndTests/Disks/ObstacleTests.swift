@@ -10,7 +10,7 @@ struct ObstacleTests {
     @Test(
         .timeLimit(.minutes(5)), arguments: ["/dev/null", "/dev/full", "/dev/zero"],
         [[], ["--overwrite"]])
-    func writesToNoDevice(device: String, arguments: [String]) throws {
+    func refusesDeviceAsDestination(device: String, arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         let outcome = try stage.run(["-o", device] + arguments)
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
@@ -22,7 +22,7 @@ struct ObstacleTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: ["file.part", "file.segget", "file.segget~"])
-    func touchesNoDevice(name: String) throws {
+    func refusesDeviceAtPathOfItsFiles(name: String) throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         // The device number of /dev/full.
@@ -37,7 +37,7 @@ struct ObstacleTests {
 
     /// segget rewrites the manifest through this path, and must not remove other things there.
     @Test(.timeLimit(.minutes(5)), arguments: DestinationTests.Obstacle.allCases)
-    func touchesNothingThatIsNoFileAtTheRewrite(obstacle: DestinationTests.Obstacle) throws {
+    func refusesRewritePathThatIsNotRegularFile(obstacle: DestinationTests.Obstacle) throws {
         let stage = try Stage(size: Self.size)
         try obstacle.make(at: stage.path("file.segget~"))
         let names = try stage.names()
@@ -61,7 +61,7 @@ struct ObstacleTests {
     ///
     /// Other files need `--overwrite`.
     @Test(.timeLimit(.minutes(5)), arguments: rewrites)
-    func leavesAForeignFileAtTheRewriteAlone(text: String, isOurs: Bool) throws {
+    func removesOnlyItsUnfinishedRewrite(text: String, isOurs: Bool) throws {
         let stage = try Stage(size: Self.size)
         try stage.write(text.utf8, to: "file.segget~")
         if !isOurs {
@@ -93,7 +93,7 @@ struct ObstacleTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: Lack.allCases)
-    func saysWhichRightIsMissing(lack: Lack) throws {
+    func reportsMissingPermission(lack: Lack) throws {
         let stage = try Stage(size: Self.size)
         let sub = stage.path("sub")
         #expect(mkdir(sub, 0o700) == 0)
@@ -126,7 +126,7 @@ struct ObstacleTests {
             " leading", "trailing ", "a\nb", "a\u{1b}[31mb", "-rf", "#", "%2F", "\u{202e}gpj.exe",
             "ü\u{308}", "$(id)", "'\"`", "*", "~",
         ])
-    func savesUnderAnyNameThatIsGiven(name: String) throws {
+    func savesUnderAnyGivenName(name: String) throws {
         let stage = try Stage(size: Self.size)
         let outcome = try stage.run(["--output=./\(name)"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

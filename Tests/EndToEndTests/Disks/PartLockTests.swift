@@ -4,7 +4,7 @@ import Testing
 
 /// `Assembly.stop()` releases the lock on the part, even while references to it remain.
 struct PartLockTests {
-    @Test func anotherRunCanBeginAsSoonAsTheLastHasStopped() throws {
+    @Test func stopReleasesLockForNextRun() throws {
         let sandbox = try Sandbox()
         let request = Assembly.Request(
             folder: sandbox.path, name: "file.bin", fullURL: "http://h/f", url: "http://h/f",

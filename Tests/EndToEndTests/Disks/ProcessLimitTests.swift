@@ -50,12 +50,14 @@ struct ProcessLimitTests {
             Row(testDescription: "files of no bytes", setup: "ulimit -f 0"),
         ]
 
-    @Test(.timeLimit(.minutes(5)), arguments: rows) func arrivesOrSaysWhyNot(row: Row) throws {
+    @Test(.timeLimit(.minutes(5)), arguments: rows) func completesOrReportsLimit(row: Row) throws {
         try check(row)
     }
 
     /// Containers' seccomp profiles that do not know newer system calls.
-    @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, EPERM]) func arrivesInASandbox(code: Int32)
+    @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, EPERM]) func completesWithoutNewerCalls(
+        code: Int32
+    )
         throws
     {
         // If clone3 fails with EPERM instead of ENOSYS, glibc starts no thread.
@@ -75,7 +77,7 @@ struct ProcessLimitTests {
             ("pids", "4", false), ("pids", "8", false), ("pids", "100", true),
             ("memory", "\(40 << 20)", true),
         ])
-    func arrivesInAControlGroup(controller: String, limit: String, arrives: Bool) throws {
+    func completesInControlGroup(controller: String, limit: String, arrives: Bool) throws {
         guard let group = ControlGroup(controller, limit: limit) else { return }
         try check(
             Row(
@@ -117,7 +119,7 @@ struct ProcessLimitTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func saysItsVersionWithoutProc() throws {
+    @Test(.timeLimit(.minutes(5))) func printsVersionWithoutProc() throws {
         let outcome = try ChildProcess.run(
             "/usr/bin/unshare",
             [

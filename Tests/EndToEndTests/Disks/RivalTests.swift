@@ -8,7 +8,7 @@ struct RivalTests {
     private static let size: Int64 = 3_000_000
 
     @Test(.timeLimit(.minutes(5)), arguments: [[], ["--overwrite"], ["--no-resume"]])
-    func theSecondFailsAtOnce(arguments: [String]) throws {
+    func secondRunFailsWhileFirstDownloads(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
         // The first run waits until the second has ended.
         let goesOn = Guarded(false)
@@ -31,7 +31,7 @@ struct RivalTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [false, true])
-    func ofManyOneWins(hasPart: Bool) throws {
+    func oneOfManyRunsCompletes(hasPart: Bool) throws {
         let stage = try Stage(size: Self.size)
         if hasPart { try stage.leavePart(each: 200_000) }
         stage.bendGET { $0.pace = 500_000 }
@@ -50,7 +50,7 @@ struct RivalTests {
     }
 
     /// Six runs start at once, and each may finish before another starts.
-    @Test(.timeLimit(.minutes(5))) func aStampedeLeavesOneRightFile() throws {
+    @Test(.timeLimit(.minutes(5))) func manyRunsLeaveOneCorrectFile() throws {
         let stage = try Stage(size: 50_000)
         for _ in 0..<4 {
             let rivals = try (0..<6).map { _ in try stage.start(["-q", "--overwrite"]) }
@@ -64,7 +64,7 @@ struct RivalTests {
     }
 
     /// The lock ends with the process that holds it.
-    @Test(.timeLimit(.minutes(5))) func theSecondTakesOverWhenTheFirstIsKilled() throws {
+    @Test(.timeLimit(.minutes(5))) func secondRunResumesAfterFirstIsKilled() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
         let outcome = try stage.run(["--json"])

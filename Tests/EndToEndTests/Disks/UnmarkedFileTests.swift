@@ -11,7 +11,8 @@ struct UnmarkedFileTests {
 
     @Test(
         arguments: UnmarkedStage.Way.allCases.filter { $0 != .queue }, [[], ["-c"], ["--checksum"]])
-    func theSameCommandIsDoneAfterSuccess(way: UnmarkedStage.Way, arguments: [String]) throws {
+    func sameCommandAfterSuccessDownloadsNothing(way: UnmarkedStage.Way, arguments: [String]) throws
+    {
         let trial = try UnmarkedStage()
         let stage = trial.stage
         var arguments = arguments
@@ -37,7 +38,7 @@ struct UnmarkedFileTests {
     }
 
     @Test(arguments: UnmarkedStage.Way.allCases.filter { $0 != .queue })
-    func anotherVersionIsRefused(way: UnmarkedStage.Way) throws {
+    func doesNotReplaceOlderVersion(way: UnmarkedStage.Way) throws {
         let trial = try UnmarkedStage()
         let stage = trial.stage
         #expect(try trial.run(way).end == .exit(0))
@@ -104,7 +105,7 @@ struct UnmarkedFileTests {
     }
 
     @Test(arguments: UnmarkedStage.Way.allCases, Case.allCases)
-    func anUnmarkedFileCountsByProofOnly(way: UnmarkedStage.Way, what: Case) throws {
+    func acceptsUnmarkedFileOnlyIfVerified(way: UnmarkedStage.Way, what: Case) throws {
         // The comparison does not depend on the way, so the others need few cases.
         guard way == .file || [.digest, .date, .otherTime, .shorter].contains(what) else { return }
         let trial = try UnmarkedStage()

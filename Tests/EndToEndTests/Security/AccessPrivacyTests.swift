@@ -15,7 +15,7 @@ struct AccessPrivacyTests {
     }
 
     @Test(arguments: ["127.0.0.2", "127.0.0.1"])
-    func nothingLeaksToAnotherOrigin(address: String) async throws {
+    func secretsAreNotSentToAnotherOrigin(address: String) async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/there/file.bin")
         let first = try FaultOrigin(address: address) { request in
@@ -43,7 +43,7 @@ struct AccessPrivacyTests {
     }
 
     /// This includes the requests of segments, and a second request for the original URL.
-    @Test func everythingGoesWithEveryRequestToTheOrigin() async throws {
+    @Test func everyRequestToTheOriginHasAllFields() async throws {
         let trial = try WireTrial { request, reply in
             let host = request.header("Host") ?? ""
             if request.path == "/dir/file.bin" {
@@ -63,7 +63,7 @@ struct AccessPrivacyTests {
     }
 
     /// The redirect is absolute, but leads to the same origin.
-    @Test func credentialsOfTheURLSurviveAnAbsoluteRedirect() async throws {
+    @Test func credentialsOfURLSurviveAbsoluteRedirect() async throws {
         let trial = try WireTrial { request, reply in
             let host = request.header("Host") ?? ""
             if request.path == "/dir/file.bin" {
@@ -84,7 +84,7 @@ struct AccessPrivacyTests {
             .joined(separator: "\n") + "\n"
     }
 
-    @Test func cookiesOfAFileGoToTheirHosts() async throws {
+    @Test func cookiesOfAFileAreSentToTheirHosts() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/dir/file.bin")
         let first = try FaultOrigin(address: "127.0.0.2") { _ in Self.redirect(other) }
@@ -111,7 +111,7 @@ struct AccessPrivacyTests {
     }
 
     /// The site sets a cookie in a redirect, and the file's URL requires that cookie.
-    @Test func cookiesThatAreSetOnTheWayAreKept() async throws {
+    @Test func sendsCookiesThatRedirectsSet() async throws {
         let trial = try WireTrial { request, reply in
             if request.path == "/login" {
                 reply = Self.redirect("/dir/file.bin")

@@ -23,13 +23,13 @@ struct AccessUsageTests {
         ["--tls-min", "1.1"], ["--tls-min", "1.0"],
     ]
 
-    @Test(arguments: wrong) func refused(options: [String]) async throws {
+    @Test(arguments: wrong) func getRefusesWrongOptions(options: [String]) async throws {
         try await expectRefusal("get", options)
     }
 
     /// `probe` has the same options, so every fourth case is enough.
     @Test(arguments: Array(stride(from: 0, to: wrong.count, by: 4)))
-    func refusedByProbe(index: Int) async throws {
+    func probeRefusesWrongOptions(index: Int) async throws {
         try await expectRefusal("probe", Self.wrong[index])
     }
 
@@ -47,7 +47,7 @@ struct AccessUsageTests {
     }
 
     /// The file of `--client-certificate` exists but holds no certificate.
-    @Test func certificateFileWithoutCertificate() async throws {
+    @Test func refusesCertificateFileWithoutCertificate() async throws {
         let root = try Sandbox()
         try Content(size: 10, seed: 1).write(to: root.path("file.bin"))
         let nginx = try Nginx(root: root.path)
@@ -64,7 +64,7 @@ struct AccessUsageTests {
     }
 
     /// `probe` sends the credentials, cookies and user agent of its options.
-    @Test func probeAndGetKnowTheSameOptions() async throws {
+    @Test func probeSendsAccessOptions() async throws {
         let trial = try WireTrial { request, reply in
             if request.header("Authorization") != "Basic bWU6eA==" { reply = .text(401) }
         }

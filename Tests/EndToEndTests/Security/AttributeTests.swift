@@ -35,7 +35,7 @@ struct AttributeTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-    func timeIsTheServersTime(answersHEAD: Bool) throws {
+    func modificationTimeIsLastModified(answersHEAD: Bool) throws {
         let stage = try Stage(size: 500_000)
         stage.change { offer in
             offer.lastModified = httpDate(unixTime: 1_234_567_890)
@@ -47,7 +47,7 @@ struct AttributeTests {
         #expect(try stage.status(of: "file").st_mtim.tv_sec == 1_234_567_890)
     }
 
-    @Test(.timeLimit(.minutes(5))) func timeIsNowWhenTheServerTellsNone() throws {
+    @Test(.timeLimit(.minutes(5))) func modificationTimeIsNowWithoutLastModified() throws {
         let stage = try Stage(size: 500_000)
         #expect(try stage.run().end == .exit(0))
         #expect(abs(try stage.status(of: "file").st_mtim.tv_sec - time(nil)) < 60)

@@ -47,7 +47,7 @@ struct CertificateTests {
 
     /// The wrong certificate is that of the origin, of a redirect's target and of a mirror.
     @Test(arguments: wrong)
-    func wrongCertificates(kind: TestCertificate) async throws {
+    func wrongCertificatesAreRefused(kind: TestCertificate) async throws {
         let bad = try front(kind)
         let url = bad.url("/file.bin")
         let direct = try await run([url] + trust(bad))
@@ -69,7 +69,7 @@ struct CertificateTests {
     }
 
     /// A run that does not trust the server's authority sends no request and keeps the part.
-    @Test func laterRunsAndOtherAuthorities() async throws {
+    @Test func resumingNeedsTrustedAuthority() async throws {
         let isWhole = Guarded(false)
         let server = try front { request in
             var reply = OriginReply.file(Self.content, for: request, etag: "\"a\"")
@@ -96,7 +96,7 @@ struct CertificateTests {
 
     /// segget checks the certificate of an https proxy, even with `--insecure`.
     @Test(arguments: [TestCertificate.selfSigned, .otherHost, .expired])
-    func proxies(kind: TestCertificate) async throws {
+    func wrongProxyCertificatesAreRefused(kind: TestCertificate) async throws {
         let proxy = try front(kind)
         let trial = try WireTrial(size: 1000)
         for options in [[], ["--insecure"]] {
@@ -112,7 +112,7 @@ struct CertificateTests {
     }
 
     /// segget refuses a server that has only TLS 1.1 and earlier, and reports why.
-    @Test func oldVersionsOfTLS() async throws {
+    @Test func refusesServersWithOnlyOldTLS() async throws {
         let old = try front(
             directives: "ssl_protocols TLSv1 TLSv1.1; ssl_ciphers DEFAULT@SECLEVEL=0;")
         for options in [[], ["--insecure"], ["--tls-min", "1.3"]] {
@@ -127,7 +127,7 @@ struct CertificateTests {
     /// segget sends the host name in the TLS handshake (SNI).
     ///
     /// An IP address is not sent, so the server answers 404.
-    @Test func theNameIsSent() async throws {
+    @Test func sendsServerNameIndication() async throws {
         let server = try front(directives: "if ($ssl_server_name != localhost) { return 404; }")
         let named = "https://localhost:\(server.nginx.securePort)/file.bin"
         let outcome = try await run([named, "-4"] + trust(server))

@@ -23,7 +23,7 @@ struct ConfigurationEndToEndTests {
                 .merging(environment) { $1 })
     }
 
-    @Test func everyPlaceIsHeardAndTheLaterOnesCountMore() throws {
+    @Test func commandLineOverridesEnvironmentAndFile() throws {
         let stage = try Stage(size: 10_000)
         let home = try makeHome(
             "# mine\noutput = one\nheader = X-File: 1\nquiet\nretries = 0 # at once\n")
@@ -46,7 +46,7 @@ struct ConfigurationEndToEndTests {
         #expect(try stage.names() == ["four", "one", "three", "two"])
     }
 
-    @Test func anotherFileIsNamed() throws {
+    @Test func configOptionAndVariableNameTheFile() throws {
         let stage = try Stage(size: 10_000)
         let home = try makeHome("output = one\n")
         let file = try home.write("mine", "output = mine\n")
@@ -74,7 +74,7 @@ struct ConfigurationEndToEndTests {
         ("checksum = http://u:hush@h/", "line 1: ", "--no-config"),
         ("output = \"a", "line 1: a quote is not closed", "name = value"),
     ])
-    func mistakesAreToldWithTheirLine(text: String, message: String, hint: String) throws {
+    func mistakesAreReportedWithTheirLine(text: String, message: String, hint: String) throws {
         let stage = try Stage(size: 1000)
         let home = try makeHome(text)
         let outcome = try run(stage, home)
@@ -90,7 +90,7 @@ struct ConfigurationEndToEndTests {
         #expect(try run(stage, home, ["--help"]).exitCode == 0)
     }
 
-    @Test func mistakesInVariablesAreTold() throws {
+    @Test func mistakesInVariablesAreReported() throws {
         let stage = try Stage(size: 1000)
         let outcome = try run(stage, try makeHome(""), [], ["SEGGET_RETRIES": "hu@sh"])
         #expect(outcome.exitCode == 64)
@@ -98,7 +98,7 @@ struct ConfigurationEndToEndTests {
         #expect(!outcome.errorOutput.contains("hu@sh"))
     }
 
-    @Test func secretsThatOthersCanReadAreTold() throws {
+    @Test func notesSecretsThatOtherUsersCanRead() throws {
         let stage = try Stage(size: 1000)
         let open = try run(stage, try makeHome("header = Cookie: hush", mode: 0o644))
         #expect(open.exitCode == 0)
@@ -113,7 +113,7 @@ struct ConfigurationEndToEndTests {
         ["-x", "http://u:hush@proxy:3128"], ["--quiet=u:hush"], ["--retries=hush:1"],
         ["--proxy-header=hush"], ["--wibble", "u:hush"], ["-x=u:hush"],
     ])
-    func valuesAreNotRepeated(options: [String]) throws {
+    func messagesDoNotRepeatValues(options: [String]) throws {
         let stage = try Stage(size: 1000)
         let outcome = try stage.run(options)
         #expect(outcome.exitCode == 64)
@@ -125,7 +125,7 @@ struct ConfigurationEndToEndTests {
         (["--conections=3"], "did you mean `--connections`?"), (["-C", "-"], "not needed"),
         (["-O"], "`--remote-name`"),
     ])
-    func otherNamesAreTranslated(options: [String], hint: String) throws {
+    func unknownOptionsGetAHint(options: [String], hint: String) throws {
         let stage = try Stage(size: 1000)
         let outcome = try stage.run(options)
         #expect(outcome.exitCode == 64)
@@ -133,7 +133,7 @@ struct ConfigurationEndToEndTests {
         #expect(outcome.errorOutput.contains(hint), "\(outcome.errorOutput)")
     }
 
-    @Test func whatIsDoneAnywayIsAccepted() throws {
+    @Test func acceptsCommonOptionsOfOtherTools() throws {
         let stage = try Stage(size: 1000)
         #expect(try stage.run(["-cLfJ", "--continue", "--location", "--fail"]).exitCode == 0)
     }

@@ -32,7 +32,7 @@ struct CookieEndToEndTests {
     ///
     /// The cases are segments, a truncated reply, and one stream.
     @Test(arguments: [["-x", "6"], ["-x", "1"], [], ["-o", "-"]])
-    func aServerMaySetACookieAndRedirectToItself(options: [String]) async throws {
+    func followsRedirectToItselfThatSetsCookie(options: [String]) async throws {
         let trial = try WireTrial { request, reply in
             if !Self.cookies(request).contains("seen=1") {
                 reply = Self.redirect("/dir/file.bin", "seen=1; Path=/; HttpOnly")
@@ -59,7 +59,7 @@ struct CookieEndToEndTests {
     }
 
     /// Without cookies the redirect loops, and segget stops it.
-    @Test func noCookiesIsALoopThatEnds() async throws {
+    @Test func stopsRedirectLoopsWithAndWithoutCookies() async throws {
         let trial = try WireTrial { request, reply in
             reply = Self.redirect("/dir/file.bin", "seen\(request.number)=1; Path=/")
         }
@@ -76,7 +76,7 @@ struct CookieEndToEndTests {
     }
 
     /// The file's host redirects to a consent page on another host, which redirects back.
-    @Test func aConsentPageMayStandBetween() async throws {
+    @Test func followsConsentPageOnAnotherHost() async throws {
         let trial = try WireTrial { request, reply in
             let port = (request.header("Host") ?? "").split(separator: ":").last ?? ""
             switch (Self.host(request), request.path) {
@@ -102,7 +102,7 @@ struct CookieEndToEndTests {
     }
 
     /// segget sends each cookie only where its `Path`, `Domain` and `Secure` allow (RFC 6265).
-    @Test func cookiesStayWhereTheyAreFor() async throws {
+    @Test func cookiesObeyTheirAttributes() async throws {
         let place = Guarded("")
         let trial = try WireTrial(size: 100_000) { request, reply in
             guard request.path == "/go" else { return }
@@ -136,7 +136,7 @@ struct CookieEndToEndTests {
     /// Cookies of servers are added to the given ones, or replace those of the same name.
     ///
     /// They are not saved.
-    @Test func whatOneGivesIsAddedTo() async throws {
+    @Test func serverCookiesAreAddedToGivenOnes() async throws {
         let trial = try WireTrial { request, reply in
             guard !Self.cookies(request).contains("b=set") else { return }
             reply = Self.redirect("/dir/file.bin", "b=set; Path=/")
@@ -163,7 +163,7 @@ struct CookieEndToEndTests {
     }
 
     /// The cookie expires midway, and the original URL sets a new one.
-    @Test func aTicketIsFetchedAgain() async throws {
+    @Test func renewsExpiredCookie() async throws {
         let valid = Guarded(1)
         let trial = try WireTrial { request, reply in
             let ticket = valid.withLock { $0 }
@@ -186,7 +186,7 @@ struct CookieEndToEndTests {
 
     /// Files of a list share cookies only with the same user, header fields and cookie file.
     @Test(arguments: [20_000, 600_000] as [Int64])
-    func filesWithOtherCredentialsShareNothing(size: Int64) async throws {
+    func filesWithOtherCredentialsShareNoCookies(size: Int64) async throws {
         let trial = try WireTrial(size: size) { request, reply in
             let group = String(request.path.dropFirst().prefix { $0 != "." })
             let own = Self.cookies(request).filter { $0.hasPrefix("group") }
@@ -222,7 +222,7 @@ struct CookieEndToEndTests {
     /// Cookies set over https are not sent over http, even for another file.
     ///
     /// Cookies set over http are also sent over https.
-    @Test func httpsTellsHttpNothing() async throws {
+    @Test func cookiesOfHTTPSAreNotSentOverHTTP() async throws {
         let content = Content(size: 20_000, seed: 3)
         let plain = try FaultOrigin { request in
             guard Self.cookies(request).contains("plain=1") else {
@@ -256,7 +256,7 @@ struct CookieEndToEndTests {
     }
 
     /// A host sets no cookie for the host of another file, nor for a public suffix.
-    @Test func oneHostOfAListSetsNothingForAnother() async throws {
+    @Test func hostsCannotSetCookiesForOtherHosts() async throws {
         let trial = try WireTrial(size: 20_000) { request, reply in
             let host = Self.host(request)
             guard host == "a.test", Self.cookies(request).isEmpty else { return }
@@ -276,7 +276,7 @@ struct CookieEndToEndTests {
     }
 
     /// A mirror on another host receives only the cookies that it set.
-    @Test func mirrorsHaveTheirOwn() async throws {
+    @Test func mirrorsReceiveOnlyTheirCookies() async throws {
         let content = Content(size: 8_000_000, seed: 1)
         let origins = try ["127.0.0.1", "127.0.0.2"].enumerated().map { number, address in
             try FaultOrigin(address: address) { request in
@@ -303,7 +303,7 @@ struct CookieEndToEndTests {
     /// After a redirect from https to http, the http server receives no cookie of https.
     ///
     /// It cannot replace one either.
-    @Test func aDowngradeIsAnotherWorld() async throws {
+    @Test func downgradeSeparatesCookies() async throws {
         let content = Content(size: 100_000, seed: 3)
         let place = Guarded("")
         let middle = try FaultOrigin { request in

@@ -36,7 +36,7 @@ struct CredentialsEndToEndTests {
         return try await Trials.end(of: child)
     }
 
-    @Test func onTheCommandLine() async throws {
+    @Test func sendsUserOptionWithEveryRequest() async throws {
         let trial = try guarded()
         let outcome = try await trial.run("-u", "me:\(Self.password)", "-x", "4")
         try trial.expectComplete(outcome)
@@ -45,7 +45,7 @@ struct CredentialsEndToEndTests {
         #expect(trial.gets.count > 3)
     }
 
-    @Test func inTheURLAndBefore() async throws {
+    @Test func userOptionOverridesURL() async throws {
         let trial = try guarded()
         let place = "127.0.0.1:\(trial.origin.port)/dir/file.bin"
         var outcome = try await trial.run(url: "http://me:s%3A%40%2Fc@\(place)")
@@ -58,7 +58,7 @@ struct CredentialsEndToEndTests {
     }
 
     @Test(arguments: ["s:@/c", "s:@/c\n", "s:@/c\r\n"])
-    func fromADescriptor(text: String) async throws {
+    func readsPasswordFromDescriptor(text: String) async throws {
         let trial = try guarded()
         let outcome = try await run(
             [trial.origin.url("/dir/file.bin"), "--json", "-u", "me", "--password-fd", "3"],
@@ -66,7 +66,7 @@ struct CredentialsEndToEndTests {
         try trial.expectComplete(outcome)
     }
 
-    @Test func fromANetrcFile() async throws {
+    @Test func readsPasswordFromNetrcFile() async throws {
         let trial = try guarded()
         let home = try Sandbox()
         let text =
@@ -84,7 +84,7 @@ struct CredentialsEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }
 
-    @Test func aBearerToken() async throws {
+    @Test func sendsBearerToken() async throws {
         let trial = try WireTrial { request, reply in
             if request.header("Authorization") != "Bearer a.b-c/d==" { reply = .text(401) }
         }
@@ -95,7 +95,7 @@ struct CredentialsEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }
 
-    @Test func withARealServer() async throws {
+    @Test func authenticatesWithNginx() async throws {
         let root = try Sandbox()
         let content = Content(size: 3_000_000, seed: 4)
         try content.write(to: root.path("file.bin"))
@@ -114,7 +114,7 @@ struct CredentialsEndToEndTests {
 
     /// A server may lock an account after a few wrong passwords.
     @Test(arguments: [["-u", "me:wrong"], ["--netrc-file", "netrc"]])
-    func aWrongPasswordIsShownOnce(options: [String]) async throws {
+    func wrongPasswordIsSentOnce(options: [String]) async throws {
         let trial = try guarded()
         try trial.sandbox.write("netrc", "default login me password wrong\n")
         let outcome = try await Trials.run(
@@ -126,7 +126,7 @@ struct CredentialsEndToEndTests {
     }
 
     /// The first run has the user in its URL, and the second in `--user`.
-    @Test func resumesWhicheverWayTheUserIsNamed() async throws {
+    @Test func resumesIfUserIsGivenInAnotherWay() async throws {
         let trial = try guarded(size: 8_000_000) { request, reply in
             if request.range?.first ?? 0 > 0, request.number < 40 { reply.cutAfter = 300_000 }
         }
@@ -143,7 +143,7 @@ struct CredentialsEndToEndTests {
     }
 
     /// segget overwrites secrets in its arguments, which other users can read in /proc.
-    @Test func theCommandLineIsCleaned() async throws {
+    @Test func hidesSecretsInItsArguments() async throws {
         let trial = try WireTrial { _, reply in reply.delayBeforeHeaders = .infinity }
         let child = try Segget.start(
             [

@@ -53,7 +53,7 @@ struct CrossOriginTests {
     }
 
     /// Each row has the target of a redirect, and whether that is the same origin.
-    @Test func originsAreToldApart() async throws {
+    @Test func comparesSchemeHostAndPort() async throws {
         let place = Guarded("")
         let trial = try trial(place)
         let other = try FaultOrigin { .file(trial.content, for: $0, etag: "\"a\"") }
@@ -93,7 +93,7 @@ struct CrossOriginTests {
     }
 
     /// A redirect back to the first origin receives the token and the fields again.
-    @Test func tokensStayAndReturn() async throws {
+    @Test func firstOriginReceivesTokenAgain() async throws {
         let place = Guarded("")
         let trial = try trial(place)
         place.withLock { $0 = "http://b.test:\(trial.origin.port)/back" }
@@ -110,7 +110,7 @@ struct CrossOriginTests {
 
     /// `--header-cross-origin` sends everything, but credentials in a redirect's URL take
     /// precedence.
-    @Test func allIsSentOnRequest() async throws {
+    @Test func headerCrossOriginSendsEverything() async throws {
         let place = Guarded("")
         let trial = try trial(place)
         let port = trial.origin.port
@@ -140,7 +140,7 @@ struct CrossOriginTests {
     }
 
     /// No request for the first host goes to the address of the redirect's target.
-    @Test func anAddressIsItsHostsAlone() async throws {
+    @Test func addressesAreUsedForTheirHostOnly() async throws {
         let content = Content(size: 3_000_000, seed: 1)
         let (tally, place) = (Tally(), Guarded<String?>(nil))
         let home = try FaultOrigin { request in
@@ -193,7 +193,7 @@ struct CrossOriginTests {
     }
 
     /// A CONNECT request has the proxy's credentials and no other secrets.
-    @Test func aTunnelIsAskedForWithTheProxysCredentialsOnly() async throws {
+    @Test func connectRequestHasOnlyProxyCredentials() async throws {
         let proxy = try FaultOrigin { _ in .text(403, "no\u{1b}[31m") }
         let sandbox = try Sandbox()
         let outcome = try await Trials.run(

@@ -82,7 +82,7 @@ struct DenyPrivateTests {
         }
     }
 
-    @Test(arguments: cases) func whatClientsAdd(on row: Case) throws {
+    @Test(arguments: cases) func clientTasksObeyDenyPrivate(on row: Case) throws {
         stage.files.bend { [inner] request, reply in
             guard request.target == "/away" else { return }
             reply = .text(302)
@@ -133,7 +133,7 @@ struct DenyPrivateTests {
     }
 
     /// The proxy would connect to the server, so segget could not check the address.
-    @Test func aProxyOfTheEnvironment() throws {
+    @Test func refusesProxyOfEnvironment() throws {
         let (service, url) = try serve(
             "127.0.0.1", ["--deny-private", "yes"], environment: ["http_proxy": inner.url("")])
         let client = Client(network: network, url: url, secret: try secret())

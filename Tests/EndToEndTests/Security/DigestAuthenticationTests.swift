@@ -24,7 +24,8 @@ struct DigestAuthenticationTests {
     }
 
     @Test(arguments: DigestGate.Algorithm.allCases, ["auto", "digest"])
-    func eightConnections(algorithm: DigestGate.Algorithm, scheme: String) async throws {
+    func authenticatesEightConnections(algorithm: DigestGate.Algorithm, scheme: String) async throws
+    {
         let gate = DigestGate(user: "me", password: "s3cret", algorithm: algorithm)
         let trial = try trial(gate)
         let outcome = try await trial.run("-u", "me:s3cret", "-x", "8", "--auth", scheme)
@@ -36,7 +37,7 @@ struct DigestAuthenticationTests {
         #expect(try outcome.notices("resolving_again").isEmpty)
     }
 
-    @Test func inTheURL() async throws {
+    @Test func readsCredentialsFromURL() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate)
         let outcome = try await trial.run(
@@ -45,7 +46,7 @@ struct DigestAuthenticationTests {
         #expect(!(outcome.output + outcome.errorOutput).contains("s3cret"))
     }
 
-    @Test func aKilledDownloadResumes() async throws {
+    @Test func killedDownloadResumes() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate, size: 20_000_000) { _, reply in reply.pace = 1_000_000 }
         let arguments = [trial.origin.url("/dir/file.bin"), "-u", "me:s3cret", "--json", "-v"]
@@ -69,7 +70,7 @@ struct DigestAuthenticationTests {
     }
 
     /// The server answers `HEAD` without credentials, so a `GET` receives the first challenge.
-    @Test func onlyGETIsGuarded() async throws {
+    @Test func authenticatesIfOnlyGETRequiresIt() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try WireTrial(size: 10_000_000) { request, reply in
             if request.method == "GET", gate.verdict(on: request) != .right {
@@ -79,7 +80,7 @@ struct DigestAuthenticationTests {
         try trial.expectComplete(try await trial.run("-u", "me:s3cret", "-x", "4"))
     }
 
-    @Test func aWrongPasswordIsShownOnce() async throws {
+    @Test func wrongPasswordIsSentOnce() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         for (scheme, basics) in [("auto", 1), ("digest", 0)] {
             let trial = try trial(gate)
@@ -92,7 +93,7 @@ struct DigestAuthenticationTests {
     }
 
     /// The server offers both schemes, so the refusal of Basic means a wrong password.
-    @Test func aSecondSchemeIsNoSecondAttempt() async throws {
+    @Test func doesNotTrySecondSchemeWithWrongPassword() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate, alsoBasic: true)
         let outcome = try await trial.run("-u", "me:wrong")
@@ -101,7 +102,7 @@ struct DigestAuthenticationTests {
     }
 
     /// Without credentials, segget does not retry after the 401.
-    @Test func withoutCredentials() async throws {
+    @Test func failsWithoutCredentials() async throws {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate)
         let outcome = try await trial.run()
@@ -114,7 +115,7 @@ struct DigestAuthenticationTests {
     @Test(arguments: [
         "Digest realm=\"r\"", "Digest nonce=\"x\", algorithm=UNKNOWN", "Digest", "Unknown x=y",
     ])
-    func strangeChallenges(challenge: String) async throws {
+    func unknownChallengesAreRefusals(challenge: String) async throws {
         let trial = try WireTrial { _, reply in
             reply = .text(401, "no", headers: [HeaderField("WWW-Authenticate", challenge)])
         }
@@ -124,7 +125,7 @@ struct DigestAuthenticationTests {
     }
 
     /// The test's origin plays the proxy: requests have the absolute form (RFC 9112).
-    @Test func aProxyMayAskForDigest() async throws {
+    @Test func authenticatesToProxyWithDigest() async throws {
         let gate = DigestGate(user: "me", password: "s3cret", isProxy: true)
         let trial = try trial(gate)
         let proxy = "127.0.0.1:\(trial.origin.port)"

@@ -53,7 +53,7 @@ struct DowngradeTests {
     }
 
     /// Every redirect status, as first hop and later, in reply to `HEAD` or only to `GET`.
-    @Test func everyKindOfHopIsRefused() async throws {
+    @Test func everyDowngradeIsRefused() async throws {
         let target = target
         let front = try SecureFront { request in
             let parts = request.path.split(separator: "/").map(String.init)
@@ -84,7 +84,7 @@ struct DowngradeTests {
     }
 
     /// The redirect's first target expires, and the original URL then redirects to http.
-    @Test func whenTheURLIsFollowedAgain() async throws {
+    @Test func refusesDowngradeOfRenewedRedirect() async throws {
         let (content, target, expired) = (content, target, Guarded(false))
         let front = try SecureFront { request in
             let isExpired = expired.withLock { $0 }
@@ -109,7 +109,7 @@ struct DowngradeTests {
     }
 
     /// segget refuses only the mirror, or only that file of the list.
-    @Test func mirrorsAndListsObeyToo() async throws {
+    @Test func refusesDowngradesOfMirrorsAndLists() async throws {
         let (content, target) = (content, target)
         let front = try SecureFront { request in
             guard request.path != "/down/file.bin" else { return .redirect(target) }
@@ -144,7 +144,7 @@ struct DowngradeTests {
     /// This holds with `--header-cross-origin` and for that host's entry in a netrc file. A
     /// redirect back to the URL's origin sends them again.
     @Test(arguments: [[], ["--header-cross-origin"]])
-    func nothingSecretGoesAlong(options: [String]) async throws {
+    func downgradeSendsNoSecrets(options: [String]) async throws {
         let content = content
         let second = try SecureFront { .file(content, for: $0, etag: "\"a\"") }
         let place = Guarded("")

@@ -33,7 +33,7 @@ struct EnvironmentTextTests {
 
     /// segget once created a second folder, with U+FFFD in its name, and reported success.
     @Test(arguments: [[], ["-d", "x"], ["-d", "."], ["-o", "x"]])
-    func theQueueRefusesSuchAFolder(options: [String]) throws {
+    func queueRefusesFolderThatIsNotUTF8(options: [String]) throws {
         let (sandbox, origin) = (try Sandbox(), try FaultOrigin { _ in .text(200) })
         let queue = sandbox.path("q.sqlite")
         let outcome = try run(
@@ -48,7 +48,7 @@ struct EnvironmentTextTests {
         #expect(elsewhere.end == .exit(0), "\(elsewhere.errorOutput)")
     }
 
-    @Test func aLinkThatLeadsThereIsRefusedToo() throws {
+    @Test func queueRefusesLinkToFolderThatIsNotUTF8() throws {
         let (sandbox, origin) = (try Sandbox(), try FaultOrigin { _ in .text(200) })
         let outcome = try run(
             [
@@ -58,7 +58,7 @@ struct EnvironmentTextTests {
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
     }
 
-    @Test func oneDownloadGoesToSuchAFolder() throws {
+    @Test func getSavesInFolderThatIsNotUTF8() throws {
         let sandbox = try Sandbox()
         let content = Content(size: 300_000, seed: 1)
         let origin = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }
@@ -70,7 +70,7 @@ struct EnvironmentTextTests {
     @Test(arguments: [
         "SEGGET_DIRECTORY", "SEGGET_QUEUE", "SEGGET_CONFIG",
     ])
-    func variablesOfOptionsAreRefused(variable: String) throws {
+    func refusesVariablesThatAreNotUTF8(variable: String) throws {
         let sandbox = try Sandbox()
         let outcome = try run(
             ["get", "http://127.0.0.1:1/"], in: sandbox, "export \(variable)=\"$PWD/x\";")
@@ -79,7 +79,7 @@ struct EnvironmentTextTests {
             outcome.errorOutput.contains("`\(variable)` is not UTF-8"), "\(outcome.errorOutput)")
     }
 
-    @Test func aHomeOfSuchANameHasNoQueueAndStopsNoDownload() throws {
+    @Test func getWorksIfHomeIsNotUTF8() throws {
         let sandbox = try Sandbox()
         let content = Content(size: 300_000, seed: 1)
         let origin = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }

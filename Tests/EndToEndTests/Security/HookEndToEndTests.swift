@@ -35,7 +35,7 @@ struct HookEndToEndTests {
         return Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") })
     }
 
-    @Test func learnsOfACompleteFile() throws {
+    @Test func onCompleteReceivesResult() throws {
         let (sandbox, command) = try makeRecorder()
         let stage = try Stage(size: 100_000)
         let outcome = try Segget.run(
@@ -71,7 +71,7 @@ struct HookEndToEndTests {
         #expect(try jsonEvents(outcome.output).last?["event"] as? String == "finished")
     }
 
-    @Test func learnsOfAFailure() throws {
+    @Test func onErrorReceivesError() throws {
         let (sandbox, command) = try makeRecorder()
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { _, reply in reply = .text(404) } }
@@ -92,7 +92,7 @@ struct HookEndToEndTests {
         ("sh -c 'kill -9 $$'", "was ended by signal 9"),
         ("sh -c 'exit 3'", "ended with exit code 3"),
     ])
-    func itsFailureIsToldAndNoMore(command: String, message: String) throws {
+    func reportsFailedHookAndStillSucceeds(command: String, message: String) throws {
         let stage = try Stage(size: 1000)
         let outcome = try stage.run(["-q", "--on-complete", command])
         #expect(outcome.exitCode == 0)
@@ -101,7 +101,7 @@ struct HookEndToEndTests {
     }
 
     @Test(arguments: [" ", "'a", "\"a\\\""])
-    func aCommandThatIsNoneIsRefused(command: String) throws {
+    func refusesInvalidHookCommands(command: String) throws {
         let stage = try Stage(size: 1000)
         for option in ["--on-complete", "--on-error"] {
             let outcome = try stage.run(["\(option)=\(command)"])
@@ -111,7 +111,7 @@ struct HookEndToEndTests {
         #expect(stage.origin.requests.isEmpty)
     }
 
-    @Test func nothingIsRunWhenASignalStops() throws {
+    @Test func runsNoHookAfterASignal() throws {
         let (sandbox, command) = try makeRecorder()
         let stage = try Stage(size: 8 << 20)
         stage.bendGET { $0.stallAfter = 100_000 }

@@ -32,7 +32,7 @@ struct HostileTextTests {
     }
 
     /// The header fields of a reply, in every command that prints them.
-    @Test func fieldsOfAReply() async throws {
+    @Test func printsHeaderFieldsWithoutControls() async throws {
         let evil = Self.evil
         let trial = try WireTrial(size: 200_000) { request, reply in
             let version = request.path == "/changing" ? request.number : 1
@@ -66,7 +66,7 @@ struct HostileTextTests {
     }
 
     /// Error replies, redirects, and bytes that are not UTF-8.
-    @Test func refusals() async throws {
+    @Test func printsErrorRepliesWithoutControls() async throws {
         let evil = Self.evil
         let raw = Array(evil.utf8) + [0xff, 0xfe, 0x9b, 0x85, 0xc3]
         let trial = try WireTrial(size: 1000) { request, reply in
@@ -106,7 +106,7 @@ struct HostileTextTests {
     /// libcurl's message quotes the certificate's subject.
     ///
     /// A proxy chooses its reason phrase and `Proxy-Status`.
-    @Test func certificatesAndProxies() async throws {
+    @Test func printsCertificatesAndProxiesWithoutControls() async throws {
         let evil = "evil\u{1b}[31m\u{7}"
         let front = try SecureFront(certificate: .subject(evil)) { _ in .text(404) }
         let sandbox = try Sandbox()
@@ -132,7 +132,7 @@ struct HostileTextTests {
     }
 
     /// The progress display on a real terminal, with two files.
-    @Test func namesOnATerminal() throws {
+    @Test func showsNamesOnTerminalWithoutControls() throws {
         let isSeen = Guarded(false)
         let stage = try Stage(size: 2_000_000)
         stage.change { offer in
@@ -162,7 +162,7 @@ struct HostileTextTests {
         "$(touch pwned).txt", "`touch pwned`", "a;touch pwned", "a|touch pwned", "&touch pwned",
         "'\"$(touch pwned)'", "--help", "-rf *", "~root", "%s%n", "a\nb",
     ])
-    func namesForHooks(name: String) throws {
+    func hooksDoNotRunHostileNames(name: String) throws {
         let stage = try Stage(size: 1000)
         stage.change { offer in
             let coded = name.utf8.map { "%" + String($0, radix: 16).leftPadded }.joined()

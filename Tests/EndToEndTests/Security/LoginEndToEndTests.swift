@@ -26,7 +26,7 @@ struct LoginEndToEndTests {
     }
 
     /// The login server refuses, and no file waits for a login by another.
-    @Test func aLoginThatFailsEndsForAll() async throws {
+    @Test func failedLoginFailsEveryFile() async throws {
         let stage = try LoginStage(size: 1000)
         let urls = (1...8).map { stage.data.url("/f\($0)") }
         let outcome = try await Trials.run(urls + ["-j", "8"], in: sandbox.path)
@@ -36,7 +36,7 @@ struct LoginEndToEndTests {
     }
 
     /// Tasks of a queue share no cookies.
-    @Test func tasksOfAQueueLogInForThemselves() throws {
+    @Test func eachTaskOfAQueueLogsIn() throws {
         let queue = try QueueStage(size: 1000)
         let stage = try LoginStage(size: 1000)
         let netrc = try stage.netrc(in: files)
@@ -68,7 +68,9 @@ struct LoginEndToEndTests {
     }
 
     /// One run saves its cookies, and the next needs no login.
-    @Test(arguments: [["/f1"], ["/f1", "/f2"]]) func aJarSavesALogin(paths: [String]) async throws {
+    @Test(arguments: [["/f1"], ["/f1", "/f2"]]) func cookieJarSavesLogin(paths: [String])
+        async throws
+    {
         let stage = try LoginStage(size: 20_000)
         let given = try files.write("given", "127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tfile\n")
         let jar = try files.write("jar", "old\n")
@@ -93,7 +95,7 @@ struct LoginEndToEndTests {
     }
 
     /// A failed run saves its cookies too, except those of files with other header fields.
-    @Test func aJarIsOfTheCommandLineOnly() async throws {
+    @Test func cookieJarOmitsFilesWithOtherHeaders() async throws {
         let origin = try FaultOrigin { request in
             request.path == "/f3"
                 ? .text(404)
@@ -112,7 +114,7 @@ struct LoginEndToEndTests {
 
     /// segget refuses the path before the first request.
     @Test(arguments: ["missing/jar", "folder", "/dev/null"])
-    func aJarThatCannotBeWrittenIsRefused(name: String) async throws {
+    func refusesCookieJarThatCannotBeWritten(name: String) async throws {
         let stage = try LoginStage(size: 1000)
         mkdir(sandbox.path("folder"), 0o700)
         let outcome = try await run(stage, [stage.data.url("/f1"), "--cookie-jar", name])
@@ -121,7 +123,7 @@ struct LoginEndToEndTests {
     }
 
     /// Lists, configuration files and `add` refuse the option. segget ignores the variable.
-    @Test func aJarIsNamedOnTheCommandLineOnly() throws {
+    @Test func cookieJarIsOnlyForTheCommandLine() throws {
         let url = "http://127.0.0.1:9/f"
         let list = try files.write("list", "\(url)\n cookie-jar=jar\n")
         #expect(try Segget.run(["-i", list], in: sandbox.path).exitCode == 64)

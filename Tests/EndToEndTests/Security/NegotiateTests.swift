@@ -5,7 +5,7 @@ import Testing
 /// `--negotiate`: Kerberos authentication with a ticket from `kinit`.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct NegotiateTests {
-    @Test func logsInByATicket() throws {
+    @Test func authenticatesWithTicket() throws {
         let (stage, sandbox) = (try KerberosStage(), try Sandbox())
         func run(_ arguments: [String], _ more: [String: String] = [:]) throws
             -> ChildProcess.Outcome
@@ -41,7 +41,7 @@ struct NegotiateTests {
     }
 
     /// The redirect's target is a server of the same Kerberos realm.
-    @Test func noOtherOriginGetsATicket() throws {
+    @Test func redirectTargetReceivesNoTicket() throws {
         let (stage, sandbox) = (try KerberosStage(), try Sandbox())
         try stage.getTicket()
         let redirector = try FaultOrigin { [url = stage.url] _ in .redirect(url) }
@@ -56,7 +56,7 @@ struct NegotiateTests {
     }
 
     @Test(arguments: [["--user", "me:x"], ["--netrc-file", "/dev/null"]])
-    func excludesOtherLogins(options: [String]) throws {
+    func refusesOtherCredentials(options: [String]) throws {
         let sandbox = try Sandbox()
         let outcome = try Segget.run(
             ["http://127.0.0.1:1/f", "--negotiate"] + options, in: sandbox.path)

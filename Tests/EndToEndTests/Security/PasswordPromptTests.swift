@@ -47,7 +47,7 @@ struct PasswordPromptTests {
         return terminal
     }
 
-    @Test func whatIsTypedIsSentAndNotShown() throws {
+    @Test func typedPasswordIsSentAndNotShown() throws {
         let trial = try WireTrial { request, reply in
             if request.header("Authorization") != "Basic bWU6aHVzaA==" { reply = .text(401) }
         }
@@ -62,7 +62,7 @@ struct PasswordPromptTests {
     }
 
     /// Ctrl-C stops segget, and the terminal echoes input again.
-    @Test func aSignalRestoresTheTerminal() throws {
+    @Test func interruptRestoresTerminal() throws {
         let trial = try WireTrial()
         let terminal = try terminal(trial)
         try terminal.type("hush", "C-c")

@@ -28,7 +28,7 @@ import Testing
 
     /// segget opens no connection, in whatever form the URL gives the address.
     @Test(arguments: ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "127.1"])
-    func nobodyIsConnectedTo(host: String) async throws {
+    func opensNoConnectionToPrivateAddress(host: String) async throws {
         let stage = try Stage(size: 100_000)
         let session = DownloadSession()
         let reason = await Self.reason(
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// The idle connection of another download is not reused.
-    @Test func noRequestGoesOutOnAnothersConnection() async throws {
+    @Test func doesNotReuseIdleConnection() async throws {
         let stage = try Stage(size: 100_000)
         let session = DownloadSession()
         _ = try await session.download(stage.origin.url("/file"), to: stage.path("free"))
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// segget sends no request on an HTTP/2 connection of other downloads, which continue.
-    @Test func noRequestGoesOutOnASharedConnection() async throws {
+    @Test func doesNotUseSharedHTTP2Connection() async throws {
         let (root, target) = (try Sandbox(), try Sandbox())
         let content = Content(size: 10_000, seed: 3)
         let free = (0..<40).map { "free\($0)" }
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// segget cannot know which address the proxy connects to.
-    @Test func aProxyIsRefused() async throws {
+    @Test func refusesProxy() async throws {
         let stage = try Stage(size: 100_000)
         let session = DownloadSession()
         let proxied = Self.options { $0.access.proxy = "http://127.0.0.1:\(stage.origin.port)" }

@@ -21,7 +21,7 @@ struct PrivateFilesTests {
 
     /// This holds with any umask, and for a part that became readable by all between two runs.
     @Test(arguments: [("000", 0o666), ("022", 0o644), ("077", 0o600)] as [(String, mode_t)])
-    func partsAreOnesOwn(umask: String, finished: mode_t) throws {
+    func partAndManifestHaveMode0600(umask: String, finished: mode_t) throws {
         let stage = try Stage(size: 4_000_000)
         try Data("old".utf8).write(to: URL(fileURLWithPath: stage.path("file")))
         chmod(stage.path("file"), 0o640)
@@ -59,7 +59,7 @@ struct PrivateFilesTests {
     @Test(
         .enabled(if: geteuid() == 0, "giving files away needs root"),
         arguments: [(0o1777, false), (0o1770, true), (0o755, true)] as [(mode_t, Bool)])
-    func otherPeoplesFilesAreNotBelieved(folder: mode_t, isBelieved: Bool) throws {
+    func doesNotTrustFilesOfOtherUsers(folder: mode_t, isBelieved: Bool) throws {
         let stage = try Stage(size: 4_000_000)
         try stage.leavePart(each: 500_000, connections: 2)
         chmod(stage.folder, folder)
@@ -95,7 +95,7 @@ struct PrivateFilesTests {
         ("other.part", "other.1.part"), ("other.segget", "other.segget_"),
         ("other.segget~", "other.segget~_"), ("./other.SEGGET", "other.SEGGET_"),
     ])
-    func namesOfOtherDownloads(suggested: String, saved: String) throws {
+    func suggestedNameDoesNotDamageOtherDownload(suggested: String, saved: String) throws {
         let stage = try Stage(size: 2_000_000)
         try stage.leavePart(each: 400_000, connections: 2, path: "/other")
         let files = ["other.part", "other.segget"]

@@ -8,7 +8,7 @@ struct RedirectEndToEndTests {
         .text(status, "moved", headers: [HeaderField("Location", to)])
     }
 
-    @Test func chainOfRelativeAndAbsoluteLocations() async throws {
+    @Test func followsRelativeAndAbsoluteLocations() async throws {
         let trial = try WireTrial { request, content in
             let host = request.header("Host") ?? ""
             return switch request.path {
@@ -34,7 +34,7 @@ struct RedirectEndToEndTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func everyKindOfRedirect(status: Int) async throws {
+    func followsEveryRedirectStatus(status: Int) async throws {
         let trial = try WireTrial { request, reply in
             if request.path == "/dir/file.bin" { reply = Self.redirect("/to", status) }
         }
@@ -43,7 +43,7 @@ struct RedirectEndToEndTests {
         #expect(trial.origin.requests.allSatisfy { ["HEAD", "GET"].contains($0.method) })
     }
 
-    @Test func loopsEnd() async throws {
+    @Test func stopsRedirectLoops() async throws {
         let trial = try WireTrial { request, reply in
             reply = Self.redirect(request.path == "/a" ? "/b" : "/a")
         }
@@ -57,7 +57,7 @@ struct RedirectEndToEndTests {
     ///
     /// Without it, segget follows three redirects.
     @Test(arguments: ["command", "list", "configuration", "environment", "add", "set"])
-    func stopsAtTheGivenNumberOfRedirects(place: String) throws {
+    func maxRedirsLimitsRedirects(place: String) throws {
         let stage = try QueueStage(size: 10_000)
         stage.files.bend { request, reply in
             let hop = Int(request.path.dropFirst()) ?? 3
@@ -97,7 +97,7 @@ struct RedirectEndToEndTests {
         #expect(try get(["-o", "three", url]).end == .exit(0))
     }
 
-    @Test func twentyAreFollowed() async throws {
+    @Test func followsTwentyRedirects() async throws {
         let trial = try WireTrial { request, reply in
             let hop = Int(request.path.dropFirst()) ?? 0
             if hop < 20 { reply = Self.redirect("/\(hop + 1)") }
@@ -118,13 +118,13 @@ struct RedirectEndToEndTests {
         #expect(trial.origin.requests.count <= 2)
     }
 
-    @Test func redirectWithoutLocation() async throws {
+    @Test func failsIfRedirectHasNoLocation() async throws {
         let trial = try WireTrial { _, reply in reply = .text(302) }
         let outcome = try await trial.run()
         try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
     }
 
-    @Test func httpsDoesNotLeadToHTTP() async throws {
+    @Test func refusesRedirectFromHTTPSToHTTP() async throws {
         let content = Content(size: 100_000, seed: 3)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))
@@ -149,7 +149,7 @@ struct RedirectEndToEndTests {
     }
 
     /// segget sends the caller's fields and the URL's credentials only to the URL's origin.
-    @Test func ownHeadersStayAtTheirOrigin() async throws {
+    @Test func callersHeadersStayAtTheirOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/there/file.bin")
         let first = try FaultOrigin(address: "127.0.0.2") { request in
@@ -184,7 +184,7 @@ struct RedirectEndToEndTests {
     }
 
     /// This includes requests of segments and after a redirect to the same origin.
-    @Test func ownHeadersGoWithEveryRequest() async throws {
+    @Test func everyRequestHasCallersHeaders() async throws {
         let trial = try WireTrial { request, reply in
             guard request.header("X-Token") == "hush" else {
                 reply = .text(401)

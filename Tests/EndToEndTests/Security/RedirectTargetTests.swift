@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RedirectTargetTests {
     /// segget requests none of these targets.
-    @Test func whatIsNoWebAddressIsRefused() async throws {
+    @Test func refusesTargetsThatAreNotHTTPURLs() async throws {
         let place = Guarded("")
         let trial = try WireTrial(size: 1000) { _, reply in
             reply = .redirect(place.withLock { $0 })
@@ -32,7 +32,7 @@ struct RedirectTargetTests {
     }
 
     /// segget requests these at the same server, with line breaks and spaces percent-encoded.
-    @Test func whatIsOneIsSentEncoded() async throws {
+    @Test func sendsAcceptedTargetsEncoded() async throws {
         let place = Guarded("")
         let trial = try WireTrial(size: 1000) { request, reply in
             if request.path == "/go" { reply = .redirect(place.withLock { $0 }) }
@@ -75,7 +75,7 @@ struct RedirectTargetTests {
 
     /// Encoded line breaks in the command line's URL stay encoded. segget refuses raw ones before
     /// the first request.
-    @Test func lineBreaksInAURLGoNowhere() async throws {
+    @Test func lineBreaksInURLInjectNothing() async throws {
         let trial = try WireTrial(size: 1000)
         let outcome = try await trial.run(
             "-o", "file.bin", path: "/f%0d%0aX-Injected:%201?q=%0d%0aX-Injected:1")
@@ -93,7 +93,7 @@ struct RedirectTargetTests {
     }
 
     /// No option, list or configuration file adds a second header field to a request.
-    @Test func headersCannotBeSmuggledIn() async throws {
+    @Test func headerInjectionIsRefused() async throws {
         let trial = try WireTrial(size: 1000)
         let list = try Sandbox()
         let options: [[String]] = [
@@ -124,7 +124,7 @@ struct RedirectTargetTests {
     }
 
     /// Twenty targets of 60,000 bytes, one after the other, do not increase memory use.
-    @Test func longTargetsAreForgotten() async throws {
+    @Test func longTargetsNeedLittleMemory() async throws {
         let long = String(repeating: "a", count: 60_000)
         let trial = try WireTrial(size: 1000) { request, reply in
             let hop = Int(request.path.split(separator: "/").first ?? "") ?? 0

@@ -18,7 +18,7 @@ struct RefusedURLTests {
             ("http://h.example/a\nhttp://h.example/b", "there is a line break"),
             ("http://h.example/f\u{1b}[31m", "there is a line break or another control character"),
         ])
-    func oneLineSaysWhatItIs(url: String, words: String) async throws {
+    func oneLineSaysWhyURLIsRefused(url: String, words: String) async throws {
         let sandbox = try Sandbox()
         try sandbox.write("list.txt", "http://127.0.0.1:1/x\n")
         for command in [["get"], ["probe"], ["get", "--dry-run"]] {
@@ -34,7 +34,7 @@ struct RefusedURLTests {
     }
 
     /// segget downloads the other URLs of a list, and reports the line of a control character.
-    @Test func inAListEachByItself() throws {
+    @Test func listReportsEachRefusedURL() throws {
         let stage = try BatchStage(size: 1000)
         let outcome = try stage.run(
             list: "ftp://h.example/f?hush\n\(stage.origin.url("/1/f"))\nmagnet:?xt=hush\n")
@@ -49,7 +49,7 @@ struct RefusedURLTests {
     }
 
     /// A folder may have the same name as the URL's host.
-    @Test func aFolderOfThatNameIsNoFile() async throws {
+    @Test func ignoresFolderWithNameOfHost() async throws {
         let trial = try WireTrial(size: 1000)
         let host = "127.0.0.1:\(trial.origin.port)"
         let folder = try Sandbox()
@@ -68,7 +68,7 @@ struct RefusedURLTests {
     private static let words = "if the URL continues after `&`, quote it"
 
     @Test(arguments: [400, 401, 403, 404, 410])
-    func aQueryThatTheShellHasCutOff(status: Int) async throws {
+    func hintsThatShellMayHaveCutTheQuery(status: Int) async throws {
         let trial = try WireTrial(size: 1000) { _, reply in reply = .text(status) }
         for (query, isHinted) in [
             ("?token=hush", true), ("?hush", true), ("?a=hush&b=hush", false), ("", false),
@@ -91,7 +91,7 @@ struct RefusedURLTests {
         #expect(hints == 1, "\(listed.errorOutput)")
     }
 
-    @Test func anotherFailureIsNoRefusal() async throws {
+    @Test func otherFailuresGetNoHintAboutTheQuery() async throws {
         let trial = try WireTrial(size: 1000) { _, reply in reply = .text(501) }
         let outcome = try await trial.run("--retries", "0", path: "/f?a=b")
         #expect(outcome.exitCode == 69)

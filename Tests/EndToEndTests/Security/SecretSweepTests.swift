@@ -102,7 +102,7 @@ struct SecretSweepTests {
         ("302", 69), ("loop", 69), ("ftp", 77), ("changed", 69), ("coding", 76), ("short", 69),
         ("range", 76), ("silent", 69), ("reset", 69), ("garbage", 69), ("later", 69),
     ])
-    func whateverAServerDoes(kind: String, code: Int32) async throws {
+    func noReplyRevealsSecrets(kind: String, code: Int32) async throws {
         let sandbox = try Sandbox()
         let options = Self.own + ["--on-error", Self.hook, "--on-complete", Self.hook]
         let outcome = try await Trials.run(
@@ -120,7 +120,7 @@ struct SecretSweepTests {
     }
 
     /// Failures of DNS, TLS and proxies, and mistakes on the command line.
-    @Test func whateverElseHappens() async throws {
+    @Test func otherFailuresRevealNoSecrets() async throws {
         let right = url("right")
         let host = "127.0.0.1:\(origin.port)"
         let cases: [(String, [String], Int32)] = [
@@ -161,7 +161,7 @@ struct SecretSweepTests {
     }
 
     /// Mistakes in lists, configuration files and variables, and a file that grows too large.
-    @Test func wrongFilesAreNotRepeated() async throws {
+    @Test func mistakesInFilesRevealNoSecrets() async throws {
         let right = url("right")
         let texts = [
             "  header=X: HEADR7\n", "\(right)\n  HEADR7\n", "\(right)\n  http://u:MIRR77@h/\n",
@@ -203,7 +203,7 @@ struct SecretSweepTests {
     }
 
     /// No other process sees secrets on segget's command line or in its threads' names.
-    @Test func runningProcessesShowNone() async throws {
+    @Test func runningProcessesShowNoSecrets() async throws {
         let sandbox = try Sandbox()
         for arguments in [
             [

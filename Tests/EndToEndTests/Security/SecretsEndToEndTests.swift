@@ -25,7 +25,7 @@ struct SecretsEndToEndTests {
     @Test(arguments: [
         ["--json", "-v"], ["-v", "--progress", "plain"], ["--progress", "bar"], [],
     ])
-    func neitherOutputsNorManifestTellSecrets(options: [String]) async throws {
+    func outputsAndManifestRevealNoSecrets(options: [String]) async throws {
         let trial = try WireTrial(size: 20_000_000) { request, reply in
             guard request.path == "/signed/file.bin" else {
                 reply = .text(
@@ -60,7 +60,7 @@ struct SecretsEndToEndTests {
 
     /// Every status is a failure, and 0 is a connection reset.
     @Test(arguments: [401, 403, 404, 500, 302, 0])
-    func errorsTellNoSecrets(status: Int) async throws {
+    func errorsRevealNoSecrets(status: Int) async throws {
         let trial = try WireTrial { request, reply in
             reply = .text(status, headers: [HeaderField("Location", "ftp://u:s1gned@h/?s1gned")])
             if status == 0 { reply = .resetWithoutReply }
@@ -78,7 +78,7 @@ struct SecretsEndToEndTests {
         }
     }
 
-    @Test func wrongChecksumTellsNoSecrets() async throws {
+    @Test func wrongChecksumRevealsNoSecrets() async throws {
         let trial = try WireTrial(size: 100_000)
         let outcome = try await Trials.run(
             [secretURL(trial.origin), "--json", "-v", "--checksum", "crc32:00000000"],

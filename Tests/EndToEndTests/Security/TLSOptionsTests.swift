@@ -48,7 +48,7 @@ struct TLSOptionsTests {
     }
 
     /// A retry would fail in the same way.
-    @Test func noCommonVersionIsToldAtOnce() async throws {
+    @Test func failsWithoutRetryIfNoCommonVersion() async throws {
         let old = try nginx("ssl_protocols TLSv1.2;")
         let plain = try nginx()
         let port = plain.url("/file.bin").dropFirst("http".count)
@@ -83,7 +83,7 @@ struct TLSOptionsTests {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
     }
 
-    @Test func insecureIsLoud() async throws {
+    @Test func insecurePrintsWarning() async throws {
         let nginx = try nginx()
         let refused = try await run(nginx, [], trusting: false)
         #expect(refused.exitCode == 77)
@@ -97,7 +97,7 @@ struct TLSOptionsTests {
         #expect(probe.errorOutput.contains("WARNING: certificates are not checked"))
     }
 
-    @Test func pins() async throws {
+    @Test func checksPinnedPublicKey() async throws {
         let nginx = try nginx()
         let right = try pin(nginx)
         let wrong = "sha256//" + String(repeating: "A", count: 43) + "="
@@ -126,7 +126,7 @@ struct TLSOptionsTests {
         if ($ssl_client_verify != SUCCESS) { return 403; }
         """
 
-    @Test func clientCertificates() async throws {
+    @Test func authenticatesWithClientCertificate() async throws {
         let users = try Sandbox()
         let nginx = try nginx(Self.wantsClients)
         let client = try nginx.makeClientCertificate()
@@ -155,7 +155,7 @@ struct TLSOptionsTests {
         }
     }
 
-    @Test func encryptedClientKeys() async throws {
+    @Test func readsKeyPasswordFromDescriptor() async throws {
         let users = try Sandbox()
         let nginx = try nginx(Self.wantsClients)
         let client = try nginx.makeClientCertificate(password: "hush")
@@ -183,7 +183,7 @@ struct TLSOptionsTests {
             ("TLSv1.3", "1.3", 0), ("TLSv1.3", "1.2", 0), ("TLSv1.2", "1.2", 0),
             ("TLSv1.2", "1.3", 69),
         ] as [(String, String, Int32)])
-    func versions(server: String, lowest: String, code: Int32) async throws {
+    func tlsMinLimitsVersions(server: String, lowest: String, code: Int32) async throws {
         let nginx = try nginx("ssl_protocols \(server);")
         let outcome = try await run(nginx, ["--tls-min", lowest])
         #expect(outcome.exitCode == code, "\(outcome.errorOutput)")
@@ -229,7 +229,7 @@ struct TLSOptionsTests {
     }
 
     /// The second download checks certificates, so it must not resume a session without checks.
-    @Test func sessionsAreNotSharedWithThoseWhoTrustLess() async throws {
+    @Test func doesNotResumeSessionWithoutChecks() async throws {
         let nginx = try nginx("keepalive_timeout 0;")
         let session = DownloadSession()
         var careless = DownloadOptions()
@@ -250,7 +250,7 @@ struct TLSOptionsTests {
         await session.shutdown()
     }
 
-    @Test func connectionsAreUsedForTheNextFile() async throws {
+    @Test func nextFileReusesConnections() async throws {
         let stage = try Stage(size: 3_000_000)
         let session = DownloadSession()
         var options = DownloadOptions()

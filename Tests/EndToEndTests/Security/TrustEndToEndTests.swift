@@ -24,7 +24,7 @@ struct TrustEndToEndTests {
     }
 
     @Test(arguments: ["CURL_CA_BUNDLE", "SSL_CERT_FILE"])
-    func aVariableNamesTheFile(variable: String) throws {
+    func variableNamesCertificateFile(variable: String) throws {
         let front = try front()
         #expect(try run(front, [:]).0.end == .exit(77))
         let (outcome, names) = try run(front, [variable: front.authority])
@@ -42,7 +42,7 @@ struct TrustEndToEndTests {
         }
     }
 
-    @Test func aVariableNamesTheFolder() throws {
+    @Test func variableNamesCertificateFolder() throws {
         let (front, folder) = (try front(), try Sandbox())
         try folder.write(
             "ca.pem", String(contentsOfFile: front.authority, encoding: .utf8))
@@ -53,7 +53,7 @@ struct TrustEndToEndTests {
     }
 
     @Test(arguments: [TestCertificate.expired, .notYetValid])
-    func theClockIsMentioned(kind: TestCertificate) throws {
+    func certificateDateErrorMentionsClock(kind: TestCertificate) throws {
         let front = try front(kind)
         let (outcome, _) = try run(front, ["SSL_CERT_FILE": front.authority])
         #expect(
@@ -62,7 +62,7 @@ struct TrustEndToEndTests {
     }
 
     /// In a mount namespace whose /etc/ssl is empty.
-    @Test func aMachineWithoutCertificatesIsTold() throws {
+    @Test func reportsMissingSystemCertificates() throws {
         let (front, sandbox) = (try front(), try Sandbox())
         let outcome = try ChildProcess(
             "/usr/bin/unshare",
@@ -83,7 +83,7 @@ struct TrustEndToEndTests {
 
     /// The proxy's URL has the scheme https, but the proxy speaks no TLS.
     @Test(arguments: [true, false])
-    func theProxyIsToBlameForItsOwnTLS(isVariable: Bool) throws {
+    func reportsProxyWithoutTLS(isVariable: Bool) throws {
         let (root, front) = (try Sandbox(), try front())
         // nginx answers a TLS handshake with an error in plain text.
         let proxy = try Nginx(root: root.path)
@@ -107,7 +107,7 @@ struct TrustEndToEndTests {
     }
 
     @Test(arguments: [("Negotiate", "`--negotiate`"), ("NTLM", "does not support NTLM")])
-    func theSchemeIsNamed(scheme: String, word: String) throws {
+    func messageNamesAuthenticationScheme(scheme: String, word: String) throws {
         let origin = try FaultOrigin { _ in
             .text(401).with { $0.set("WWW-Authenticate", scheme) }
         }
