@@ -122,7 +122,9 @@ struct LoginEndToEndTests {
         #expect(stage.data.requests.isEmpty)
     }
 
-    /// Lists, configuration files and `add` refuse the option. segget ignores the variable.
+    /// Lists, configuration files and `add` refuse the option.
+    ///
+    /// segget ignores the variable.
     @Test func cookieJarIsOnlyForTheCommandLine() throws {
         let url = "http://127.0.0.1:9/f"
         let list = try files.write("list", "\(url)\n cookie-jar=jar\n")

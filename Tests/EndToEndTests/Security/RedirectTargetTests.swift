@@ -73,8 +73,9 @@ struct RedirectTargetTests {
         }
     }
 
-    /// Encoded line breaks in the command line's URL stay encoded. segget refuses raw ones before
-    /// the first request.
+    /// Encoded line breaks in the command line's URL stay encoded.
+    ///
+    /// segget refuses raw ones before the first request.
     @Test func lineBreaksInURLInjectNothing() async throws {
         let trial = try WireTrial(size: 1000)
         let outcome = try await trial.run(

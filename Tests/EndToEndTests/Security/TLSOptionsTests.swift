@@ -120,7 +120,9 @@ struct TLSOptionsTests {
         }
     }
 
-    /// Directives that require a client certificate. ca.pem is beside nginx's configuration.
+    /// Directives that require a client certificate.
+    ///
+    /// ca.pem is beside nginx's configuration.
     private static let wantsClients = """
         ssl_verify_client optional; ssl_client_certificate ca.pem;
         if ($ssl_client_verify != SUCCESS) { return 403; }
