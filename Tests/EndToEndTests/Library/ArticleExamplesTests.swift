@@ -21,7 +21,7 @@ struct ArticleExamplesTests {
         let checked = try await DownloadOneFile.checked(url, to: path, sha256: sha256, session)
         #expect(checked.verified.map(\.hex).contains(sha256))
         let text = await DownloadOneFile.explained(url, to: path, session)
-        #expect(text == "a file stands there already")
+        #expect(text == "the file exists already")
         let more = await DownloadOneFile.explained(url, to: stage.path("another"), session)
         #expect(more == "\(Self.size) bytes")
         await session.shutdown()
