@@ -101,7 +101,7 @@ struct ServeTests {
         let second = try serve()
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.isRight("a", "/a"))
-        // Counts requested bytes: the kernel takes more from the origin than a rate limit lets through.
+        // Counts requested bytes: the kernel buffers more than a rate limit lets through.
         let requested = stage.origin.requests.dropFirst(before).filter { $0.method == "GET" }
             .reduce(0) { $0 + ($1.range?.bytes(of: 2_000_000).count ?? 2_000_000) }
         #expect(requested < 2_000_000)
