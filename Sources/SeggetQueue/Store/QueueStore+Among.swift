@@ -44,22 +44,9 @@ extension QueueStore {
     /// - Returns: The ids.
     /// - Throws: `QueueError`.
     package func orderedIDs(_ filter: TaskFilter) throws(QueueError) -> [QueueTask.ID] {
-        let condition = try TaskCondition(filter)
-        return try read { db in
-            let found = try Row.fetchCursor(
-                db.cachedStatement(
-                    sql: """
-                        SELECT tasks.id FROM tasks JOIN roots ON roots.id = tasks.root_id
-                            WHERE \(condition.sql)
-                            ORDER BY \(TaskCondition.order.joined(separator: ", "))
-                        """), arguments: condition.arguments)
-            var ids: [QueueTask.ID] = []
-            while let row = try found.next() {
-                var reader = ColumnReader(row)
-                ids.append(try reader.id())
-            }
-            return ids
-        }
+        try ids(
+            try TaskCondition(filter),
+            "ORDER BY \(TaskCondition.order.joined(separator: ", "))")
     }
 
     /// The ids of the tasks that a filter lets pass.
@@ -74,19 +61,25 @@ extension QueueStore {
     ) throws(QueueError) -> Set<QueueTask.ID> {
         var condition = try TaskCondition(filter)
         if let ids { condition = .joined([condition, .among(ids)], by: " AND ") }
-        return try read { db in
+        return Set(try self.ids(condition, ""))
+    }
+
+    private func ids(
+        _ condition: TaskCondition, _ order: String
+    ) throws(QueueError) -> [QueueTask.ID] {
+        try read { db in
             let found = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
                         SELECT tasks.id FROM tasks JOIN roots ON roots.id = tasks.root_id
-                            WHERE \(condition.sql)
+                            WHERE \(condition.sql) \(order)
                         """), arguments: condition.arguments)
-            var passing: Set<QueueTask.ID> = []
+            var ids: [QueueTask.ID] = []
             while let row = try found.next() {
                 var reader = ColumnReader(row)
-                passing.insert(try reader.id())
+                ids.append(try reader.id())
             }
-            return passing
+            return ids
         }
     }
 }

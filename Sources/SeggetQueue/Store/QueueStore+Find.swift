@@ -47,16 +47,6 @@ extension QueueStore {
         try find(try TaskCondition(filter))
     }
 
-    /// Has a look at the records that a filter lets pass, one after the other, as ``find(_:)`` orders them; without
-    /// their options, which are the default ones then.
-    ///
-    /// - Throws: `QueueError`.
-    package func look(
-        at filter: TaskFilter, _ body: (QueueTask) -> Void
-    ) throws(QueueError) {
-        try forEach(try TaskCondition(filter), TaskRow.selectWithoutOptions, body)
-    }
-
     /// Finds the task whose file has a place.
     ///
     /// - Parameters:

@@ -5,8 +5,7 @@ extension QueueCoordinator {
     ///
     /// - Throws: `QueueError`.
     func links(_ filter: TaskFilter) throws(QueueError) -> [TaskLinks] {
-        var ids: [QueueTask.ID] = []
-        try store.look(at: filter) { ids.append($0.id) }
+        let ids = try store.orderedIDs(filter)
         let clients = try store.tasksOfClients()
         let tasks = Dictionary(try whole(ids).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         return ids.compactMap { id in
