@@ -140,7 +140,8 @@ PURE_FILES = {
         "Part/PartWatch.swift",
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
     "Segmenter": {
-        "Download/Attempts.swift", "Download/LossCheck.swift", "Download/NetworkLoss.swift",
+        "Download/Attempts.swift", "Download/DownloadMachine.swift", "Download/LossCheck.swift",
+        "Download/NetworkLoss.swift",
         "Download/Plan.swift", "Download/Plan+Facts.swift", "Download/Plan+Compared.swift"},
 }
 WORLD = re.compile(

@@ -1,18 +1,19 @@
 import Assembler
 
-/// Going on with what another program has begun: its file becomes a part, which an ordinary download completes.
+/// Resumes what another program has begun: its file becomes a part, which an ordinary download completes.
 struct AdoptionRun: Sendable {
     /// The part that was made in this run.
-    private var taken: Adoption.Taken?
-    /// Bytes of the file that would be taken over, in a preview.
-    private(set) var bytesFound: Int64?
+    private let taken: Adoption.Taken
 
-    /// What is in the way of going on with a file whose bytes agree with the server's.
+    /// The generation of that part.
+    var generation: String { taken.generation }
+
+    /// Returns what prevents resuming a file whose bytes agree with the server's.
     ///
     /// - Parameters:
     ///   - hasDigest: Whether the whole file is compared with a digest in the end.
-    ///   - sampleSuffices: Whether the caller wants to go on without one.
-    ///   - isOfFullLength: Whether the file's length shows nothing of how much of it is there.
+    ///   - sampleSuffices: Whether the caller accepts a sample without a digest.
+    ///   - isOfFullLength: Whether the file has its full length, which shows nothing of what was written.
     /// - Returns: The obstacle; `nil` when there is none.
     static func obstacle(
         hasDigest: Bool, sampleSuffices: Bool, isOfFullLength: Bool
@@ -22,37 +23,32 @@ struct AdoptionRun: Sendable {
         return sampleSuffices ? nil : .noProof
     }
 
-    /// Takes a file over, of which a sample was compared.
+    /// Takes over a file of which a sample was compared.
     ///
     /// - Throws: `cancelled`; what the file system refuses.
-    mutating func take(
+    init(
         _ part: ForeignPart, for request: Assembly.Request, report: (DownloadEvent) -> Void
-    ) async throws(DownloadError.Reason) -> Adoption.Taken {
-        let taken = try await Disk.runUntilCancelled {
+    ) async throws(DownloadError.Reason) {
+        taken = try await Disk.runUntilCancelled {
             (isCancelled: () -> Bool) throws(AssemblyError) -> Adoption.Taken? in
             let deciding = request.expected
-            // Where a digest is still to decide, the file stays as it is.
+            // If a digest is still to decide, the file stays as it is.
             return try Adoption(part, for: request, deciding: deciding)
                 .take(moves: deciding.isEmpty, isCancelled: isCancelled)
         }
-        self.taken = taken
         report(
             .notice(
                 .adopted(path: taken.path, bytes: taken.bytes, moved: taken.way != .copied)))
-        return taken
     }
 
-    /// Notes what would be taken over.
-    mutating func look(at part: ForeignPart) { bytesFound = part.ranges.count }
-
-    /// Gives a file its former length that was taken over in place, where the whole has the wrong digest.
+    /// Restores the length of a file that was taken over in place, if the whole file has the wrong digest.
     ///
-    /// - Returns: What to report in place of `reason`.
+    /// - Returns: The reason to report in place of `reason`.
     func undo(_ reason: DownloadError.Reason) async -> DownloadError.Reason {
-        guard let taken, taken.way != .moved,
+        guard taken.way != .moved,
             case .assembly(.digestMismatch(let expected, let actual, let part)) = reason
         else { return reason }
-        // That the digest is wrong is the error to report, whatever else fails.
+        // The wrong digest is the error to report, whatever else fails.
         _ = await Disk.result { () throws(AssemblyError) in try taken.undo() }
         let isKept = taken.way == .copied
         return .assembly(
@@ -62,17 +58,15 @@ struct AdoptionRun: Sendable {
     }
 }
 
-extension DownloadRun {
-    /// Opens what another program has begun, and compares a sample of it with what the server sends.
+extension DownloadWork {
+    /// Opens what another program has begun, and compares a sample of it with the bytes of the server.
     ///
-    /// - Returns: The file; `nil` where an earlier run has left a part, which is continued.
-    /// - Throws: `notAdopted`; why the server's bytes cannot be had; `cancelled`.
-    func foreignPart(
-        _ primary: Primary, _ state: DownloadState
-    ) async throws(DownloadError.Reason) -> ForeignPart? {
-        guard let path = state.plan.adopts else { preconditionFailure("nothing to adopt") }
-        let request = try state.request(primary)
-        let isThere = state.plan.missingFolder == nil
+    /// - Returns: The file; `nil` if an earlier run has left a part, which is resumed.
+    /// - Throws: `notAdopted`; why the server does not send the bytes; `cancelled`.
+    private func foreignPart() async throws(DownloadError.Reason) -> ForeignPart? {
+        guard let path = machine.plan.adopts else { preconditionFailure("nothing to adopt") }
+        let request = try request()
+        let isThere = machine.plan.missingFolder == nil
         let isBegun = try await Disk.run { () throws(AssemblyError) -> Bool in
             guard isThere else { return false }
             return try Adoption.isBegun(request, path: path)
@@ -96,15 +90,13 @@ extension DownloadRun {
         return part
     }
 
-    /// Makes a part of what another program has begun, as far as it can be used.
-    func adopt<Carrier: PlanCarrier>(
-        _ carrier: Carrier, _ primary: Primary, _ state: inout DownloadState
+    /// Has `body` make a part of what another program has begun, as far as that is usable.
+    mutating func adopt(
+        _ body: (ForeignPart, inout Self) async throws(DownloadError.Reason) -> Void
     ) async throws(DownloadError.Reason) {
         do throws(DownloadError.Reason) {
-            if let part = try await foreignPart(primary, state) {
-                try await carrier.adopt(part, primary, &state)
-            }
-            state.plan.takeAdopted()
+            if let part = try await foreignPart() { try await body(part, &self) }
+            machine.plan.takeAdopted()
         } catch .assembly(.notAdopted(let path, let obstacle)) {
             let doubt =
                 job.options.continuesExisting
@@ -113,7 +105,7 @@ extension DownloadRun {
                 throw .assembly(.notAdopted(path: path, obstacle))
             }
             if !job.options.continuesExisting { report(.notice(.notFinished(doubt))) }
-            state.plan.takeNotAdopted(doubt)
+            machine.plan.takeNotAdopted(doubt)
         }
     }
 }

@@ -44,20 +44,20 @@ protocol SegmentGate: Sendable {
 
 /// The place of one file at its batch's gate.
 final class GatePlace: Sendable {
-    private let gate: (any SegmentGate)?
+    private let gate: any SegmentGate
     private let hasEntered: Monitor<Bool>
 
-    /// The place of a file of a batch; one that is by itself needs none.
-    init(_ batch: BatchContext?) {
-        gate = batch?.gate
-        hasEntered = Monitor(batch?.isBegun ?? false)
+    /// Creates the place of a file of a list.
+    init(_ batch: BatchContext) {
+        gate = batch.gate
+        hasEntered = Monitor(batch.isBegun)
     }
 
     /// Waits until the file may be fetched in segments.
     ///
     /// - Throws: `cancelled`.
     func enter(_ finding: inout Probe.Finding) async throws(DownloadError.Reason) {
-        guard let gate, !hasEntered.withLock({ $0 }) else { return }
+        guard !hasEntered.withLock({ $0 }) else { return }
         if !gate.tryEnter() {
             if let reply = finding.firstReply, reply.end == nil {
                 // No connection waits for other files: the rest is asked for again.
@@ -72,7 +72,7 @@ final class GatePlace: Sendable {
     func leaving(_ body: () async -> Void) async {
         let hadEntered = leave()
         await body()
-        guard hadEntered, await gate?.enter() == true else { return }
+        guard hadEntered, await gate.enter() else { return }
         hasEntered.withLock { $0 = true }
     }
 
@@ -85,7 +85,7 @@ final class GatePlace: Sendable {
             defer { hasEntered = false }
             return hasEntered
         }
-        if hadEntered { gate?.leave() }
+        if hadEntered { gate.leave() }
         return hadEntered
     }
 }

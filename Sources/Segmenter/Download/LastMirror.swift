@@ -1,45 +1,35 @@
 import Assembler
 
-// Where a URL led in the run before, when a redirect leads to another server now.
-extension DownloadRun {
-    /// Goes back to the server of the run before where the URL leads to another one now, and that server has
-    /// the file that the other one states, by size and date.
+// The server of the run before, if a redirect leads to another one now.
+extension DownloadWork {
+    /// Returns what the server of the run before offers, if it has the file that the present one states, by
+    /// size and date; `nil` if it is not used.
     ///
-    /// Its tags compare with those of the part, and those of the other server do not. Nothing that is meant
-    /// for the URL's origin goes there (`Connecting.permitted`). Where a digest decides, any server will do.
-    func leadBack(
-        _ primary: inout Primary, _ state: DownloadState
-    ) async throws(DownloadError.Reason) {
-        guard !primary.probe.asksOnce, let target = state.target, state.plan.missingFolder == nil,
-            job.options.resume,
-            let header = Assembly.headerRecorded(folder: target.folder, name: target.name),
+    /// Its tags are comparable with those of the part; those of the present server are not. It receives nothing
+    /// that is meant for the URL's origin (`Connecting.permitted`). If a digest decides, any server will do.
+    func findingAtEarlierServer() async -> Probe.Finding? {
+        guard job.options.resume, let header = begunHeader,
             header.isFor(fullURL: primary.probe.url.text),
-            header.isSameServer(primary.finding.landing(from: primary.probe.url)) == .no,
-            try DownloadState.loss(state.request(primary)) != nil,
             let mirror = header.mirror.flatMap({ WebURL($0, relativeTo: primary.probe.url) }),
             !mirror.isDowngraded || job.options.access.allowsDowngrade,
             let found = await primary.probe.at(mirror).stands(
                 primary.finding.file.identity, from: primary.finding.file)
-        else { return }
-        let begun = header.identity
-        guard
-            begun.obstacle(toContinuingWith: found.file.identity) == nil
-                || header.isSampled == true
-        else { return }
-        primary.finding = found
+        else { return nil }
+        let obstacle = header.identity.obstacle(toContinuingWith: found.file.identity)
+        return obstacle == nil || header.isSampled == true ? found : nil
     }
 }
 
 extension Probe {
-    /// Most seconds that it may take to connect, and to wait for the answer.
+    /// The longest time, in seconds, to connect, and to wait for the response.
     private static let mirrorPatience = 10.0
 
-    /// Asks once, whether the same file is here.
+    /// Asks once whether the server has the same file.
     ///
     /// - Parameters:
-    ///   - identity: What another server states.
-    ///   - other: What else that one says, which stays as it is.
-    /// - Returns: What is found; `nil` without an answer, or where size or date differ.
+    ///   - identity: The version that another server states.
+    ///   - other: What else that one states, which stays as it is.
+    /// - Returns: What is found; `nil` without a response, or if size or date differ.
     fileprivate func stands(
         _ identity: RemoteIdentity, from other: RemoteFile
     ) async -> Finding? {
@@ -66,7 +56,7 @@ extension Probe {
 }
 
 extension Probe.Finding {
-    /// Where redirects have led, if to another server than that of the URL.
+    /// The end of the redirects, if they led to another server than that of the URL.
     func landing(from url: WebURL) -> LandingPlace? {
         guard effective.origin != url.origin else { return nil }
         return LandingPlace(

@@ -1,26 +1,20 @@
 import Assembler
 
-/// What one download knows of a network that is away.
+/// What a download knows about a lost network.
+///
+/// Pure: no I/O and no clock.
 struct NetworkLoss: Sendable {
-    /// Whether that is waited for.
-    var isWaitedFor: Bool
-    /// Whether a server has answered in this run.
-    var hasAnswered = false
-    /// How far the download was when it was last heard of.
-    var last: DownloadProgress?
     /// When the network was lost, in seconds since 1970 and since the machine was started.
     private(set) var since = (date: 0.0, boot: 0.0)
-    /// The last wait; it goes on when nothing has come since.
+    /// The last wait, which continues if no byte has arrived since.
     private var wait: NetworkWait?
-    /// Bytes that had come when it began.
+    /// Bytes that had been received when it began.
     private var received: Int64 = -1
-    /// Waits in a row that the first canary has ended, without a byte of the file between them: then it is
-    /// the server that brings nothing, and not the network.
+    /// Waits in a row that the first canary ended, without a byte of the file between them: the server, not
+    /// the network, delivers nothing.
     private var needless = 0
 
-    init(isWaitedFor: Bool) { self.isWaitedFor = isWaitedFor }
-
-    /// Begins a wait, or goes on with the last one.
+    /// Begins a wait, or continues the last one.
     mutating func begin(
         _ now: NetworkWait.Moment, date: Double, after cause: TransferFailure?, received: Int64
     ) -> NetworkWait {
@@ -36,21 +30,12 @@ struct NetworkLoss: Sendable {
         return NetworkWait(now)
     }
 
-    /// A wait is over; `isNeeded`: the network, or who answered in it, was another one in between.
+    /// Ends a wait; `isNeeded`: the network was lost, or another host responded in between.
     mutating func end(_ wait: NetworkWait, isNeeded: Bool) {
         self.wait = wait
         needless = isNeeded ? 0 : needless + 1
     }
 
-    /// How many waits in a row were needless, when so many bytes have come.
+    /// Returns the number of needless waits in a row, if this number of bytes has been received.
     func needless(at received: Int64) -> Int { received == self.received ? needless : 0 }
-
-    /// How far the download is while it waits.
-    var waiting: DownloadProgress? {
-        var moment = last
-        moment?.phase = .waitingForNetwork
-        moment?.bytesPerSecond = 0
-        moment?.connections = 0
-        return moment
-    }
 }

@@ -3,12 +3,12 @@ import Assembler
 /// A repair: a part is made of what is intact, and an ordinary download completes it.
 struct RepairRun: Sendable {
     /// The plan whose part was made.
-    private var prepared: RepairPlan?
+    private let plan: RepairPlan
 
     /// Makes the part of a plan, once it is certain that the server still offers this version.
     ///
     /// - Throws: `unrepairable` where it does not.
-    mutating func prepare(
+    init(
         _ plan: RepairPlan, for request: Assembly.Request,
         report: (DownloadEvent) -> Void
     ) async throws(DownloadError.Reason) {
@@ -19,14 +19,13 @@ struct RepairRun: Sendable {
         }
         for extent in plan.damaged { report(.notice(.damaged(extent.range))) }
         try await Disk.run { () throws(AssemblyError) in try plan.prepare() }
-        prepared = plan
+        self.plan = plan
     }
 
     /// Puts the kept manifest back where a repair has come to nothing that a later one could use.
     ///
     /// - Returns: What to report in place of `reason`.
     func undo(_ reason: DownloadError.Reason) async -> DownloadError.Reason {
-        guard let plan = prepared else { return reason }
         var reason = reason
         switch reason {
         case .assembly(.digestMismatch(let expected, let actual, _)):

@@ -1,30 +1,29 @@
 import Assembler
 
-// Continuing a part although no validator proves that the file is still the same.
-extension DownloadState {
-    /// Compares a sample of the part with what the server sends, where that is wanted and nothing
-    /// else can prove that the file is still the same; notes whether it is continued.
+// Resuming a part although no validator proves that the file is still the same.
+extension DownloadWork {
+    /// Compares a sample of the part with the bytes of the server, if the user wants that and
+    /// nothing else can prove that the file is still the same.
     ///
-    /// - Throws: `cancelled`, and why the server's bytes cannot be had.
-    mutating func compareSample(
-        _ primary: Primary, report: (DownloadEvent) -> Void
-    ) async throws(DownloadError.Reason) {
-        attempts.samples.forgetPart()
-        guard let target, plan.missingFolder == nil else { return }
-        var request = try request(primary)
+    /// - Throws: `cancelled`, and why the server does not send the bytes.
+    func comparedPart() async throws(DownloadError.Reason) -> DownloadMachine.PartComparison {
+        guard target != nil else { return .none }
+        var request = try request()
         let offered = primary.finding.file.identity
-        let header = Assembly.headerRecorded(folder: target.folder, name: target.name)
+        let header = begunHeader
         let begun = header?.identity
         let isDoubted = begun?.isDoubted(by: offered) == true
         let isNewLink = request.isNewLink && header?.isFor(fullURL: request.fullURL) == false
         let obstacle = try Self.loss(request)
         if isNewLink {
-            // A digest says so when all is there, and a date is no more than the same second: what a sample
-            // can show, it shows before anything is written.
-            guard obstacle != nil || begun?.hasSameStrongETag(as: offered) == false else { return }
+            // A digest decides only when all bytes have arrived, and a date is exact to the second only: a
+            // sample decides before anything is written.
+            guard obstacle != nil || begun?.hasSameStrongETag(as: offered) == false else {
+                return .none
+            }
             let isSame = begun?.obstacle(toContinuingWith: offered) == nil
             guard obstacle == nil || isDoubted || isSame || job.options.resumeUnverified else {
-                return
+                return .none
             }
         } else {
             guard obstacle != nil,
@@ -32,41 +31,36 @@ extension DownloadState {
                     || obstacle == .otherServer && hasSameStrongDate(header, offered)
                     || (obstacle == .noValidator || obstacle == .otherServer)
                         && acceptsSample(of: header) && !job.isRepair
-            else { return }
+            else { return .none }
         }
         let wanted = request
         let part = try await Disk.run { () throws(AssemblyError) in try EarlierPart(wanted) }
-        // What has another obstacle besides is not worth comparing.
+        // A part with another obstacle besides is not compared.
         request.sampled = part?.generation
-        guard let part else { return }
+        guard let part else { return .none }
         if let other = try Self.loss(request) {
-            // What is reported is what stands in the way, not that nothing proves the file.
-            if other != obstacle { attempts.startOver(because: other) }
-            return
+            // The other obstacle is reported, not that nothing proves the file.
+            return other == obstacle ? .none : .startOver(other)
         }
         let places = try await ResumeProof.intactPlaces(of: part)
         for place in places where !(try await primary.agrees(at: place, part.agrees)) {
-            attempts.startOver(because: .sampleDiffers(place))
-            return
+            return .startOver(.sampleDiffers(place))
         }
-        guard !places.isEmpty else { return }
+        guard !places.isEmpty else { return .none }
         let count = places.reduce(0) { $0 + $1.count }
         if isNewLink {
             report(.notice(.partAgreed(bytes: count)))
-            // It is the digest that decides.
-            guard obstacle != nil else { return }
+            // The digest decides.
+            guard obstacle != nil else { return .none }
         } else if obstacle == .otherServer {
             report(.notice(.partAgreed(bytes: count)))
         } else {
             report(
                 .notice(isDoubted ? .sampleAgreed(bytes: count) : .resumedUnverified(bytes: count)))
         }
-        attempts.samples.agree(
-            generation: part.generation, date: isDoubted ? begun?.lastModified : nil)
+        return .agrees(generation: part.generation, date: isDoubted ? begun?.lastModified : nil)
     }
-}
 
-extension DownloadState {
     /// Whether another server states the date of a part, and it is a strong validator at both.
     private func hasSameStrongDate(
         _ header: Manifest.Header?, _ offered: RemoteIdentity
@@ -76,17 +70,17 @@ extension DownloadState {
             && date == offered.lastModified
     }
 
-    /// Whether a sample of a part is enough to continue it: also where it was taken over from another program
-    /// for the digests that decide in the end.
+    /// Whether a sample of a part is enough to resume it; also of one that was taken over from another program
+    /// because digests decide in the end.
     private func acceptsSample(of header: Manifest.Header?) -> Bool {
         job.options.resumeUnverified || header?.isSampled == true
             || job.options.adopt != nil && header?.required.isEmpty == false
     }
 }
 
-/// Where the server's bytes are compared with what is there.
+/// Chooses where the server's bytes are compared with the part.
 private enum ResumeProof {
-    /// Only what is as it was written: what is damaged differs in any case, and is fetched again.
+    /// Places in the intact extents; damaged ones differ in any case, and are downloaded again.
     static func intactPlaces(
         of part: EarlierPart
     ) async throws(DownloadError.Reason) -> [ByteRange] {
@@ -105,7 +99,7 @@ private enum ResumeProof {
 }
 
 extension Primary {
-    /// Whether what a file holds at several places is what the server sends there.
+    /// Whether a file has at several places the bytes that the server sends.
     func agrees(with file: StandingFile) async throws(DownloadError.Reason) -> Bool {
         let all = RangeSet(ByteRange(0, file.status.size))
         for place in ResumeSample.places(in: all, random: { .random(in: 0..<1) })
@@ -115,9 +109,9 @@ extension Primary {
         return true
     }
 
-    /// Whether the server sends zeros too where the file has some that nobody may have written.
+    /// Whether the server also sends zeros where the file has zeros that perhaps nobody has written.
     ///
-    /// - Throws: `cancelled`; why the bytes cannot be had.
+    /// - Throws: `cancelled`; why the server does not send the bytes.
     func agreesInBlanks(
         of target: FileTarget, _ file: StandingFile
     ) async throws(DownloadError.Reason) -> Bool {
@@ -132,8 +126,7 @@ extension Primary {
         return true
     }
 
-    /// Whether what the server sends at a place is what `compares` says is there; not when it is of another
-    /// version.
+    /// Whether the server sends at a place the bytes that `compares` finds there, of the same version.
     func agrees(
         at place: ByteRange, vouchedDates: Set<String> = [],
         _ compares: @escaping @Sendable (Extent) -> Bool

@@ -15,7 +15,7 @@ import Testing
     /// Waits that the first canary ends, without received bytes between them, show a problem of the
     /// server.
     @Test func countsNeedlessWaits() {
-        var loss = NetworkLoss(isWaitedFor: true)
+        var loss = NetworkLoss()
         #expect(loss.needless(at: 0) == 0)
         for count in 1...5 {
             Self.wait(&loss, received: 7, isNeeded: false)
@@ -31,7 +31,7 @@ import Testing
     /// The time of the loss is that of the last received byte, and does not change until another
     /// byte arrives.
     @Test func lossStartsAtLastReceivedByte() {
-        var loss = NetworkLoss(isWaitedFor: true)
+        var loss = NetworkLoss()
         _ = loss.begin(
             .init(boot: 100, monotonic: 90), date: 1_000_000, after: .stalled(for: .seconds(15)),
             received: 5)

@@ -1,40 +1,38 @@
 import Assembler
 
 // Links that may be requested once, or a few times: one request for all that is missing.
-extension DownloadRun {
-    /// A probe that asks for what is missing of the file, where each request may count.
+extension DownloadWork {
+    /// Returns a probe that asks for what is missing of the file.
     ///
-    /// What an earlier run or attempt left says which version it is of, so that nobody need ask for that.
-    func withRest(_ probe: Probe, _ state: DownloadState) async -> Probe {
-        guard probe.asksOnce else { return probe }
+    /// What an earlier run or attempt left states its version, so no request has to ask for it.
+    func withRest(_ probe: Probe) async -> Probe {
         var probe = probe
-        probe.rest = await rest(at: probe.url, state)
+        probe.rest = await rest(at: probe.url)
         return probe
     }
 
-    private func rest(at url: WebURL, _ state: DownloadState) async -> Probe.Rest? {
+    private func rest(at url: WebURL) async -> Probe.Rest? {
         switch job.destination {
         case .null: return nil
         case .descriptor:
-            // What goes out in order is continued with a strong validator only.
-            guard let stream = state.stream.output, stream.identity.strongValidator != nil else {
+            // A stream is continued with a strong validator only.
+            guard let stream = stream?.output, stream.identity.strongValidator != nil else {
                 return nil
             }
             return Probe.Rest(
                 of: stream.identity, has: RangeSet(ByteRange(0, stream.recorded.covered.front)))
         case .file, .folder:
-            var state = state
-            if state.target == nil { state.target = await job.begunTarget() }
-            guard let target = state.target,
-                let begun = Assembly.headerRecorded(folder: target.folder, name: target.name),
-                let request = try? state.request(.begun(begun.identity, at: url, target.name), url)
+            var work = self
+            if work.target == nil { work.target = await job.begunTarget() }
+            guard let target = work.target, let begun = work.begunHeader,
+                let request = try? work.request(.begun(begun.identity, at: url, target.name), url)
             else { return nil }
             let mayBeSampled = job.options.resumeUnverified
             return await offLoop("disk") {
                 switch try? Assembly.preview(request) {
                 case .resume?: break
                 case .startOver(.noValidator)? where mayBeSampled: break
-                // Where redirects lead, the reply says.
+                // The response says where redirects lead.
                 case .startOver(.otherServer)?: break
                 default: return nil
                 }
@@ -47,15 +45,14 @@ extension DownloadRun {
 }
 
 extension Probe.Rest {
-    /// The first bytes that are missing of a version; `nil` where that is all of it, or nobody knows where it
-    /// ends.
+    /// The first missing bytes of a version; `nil` if all are missing, or its size is unknown.
     init?(of identity: RemoteIdentity, has extents: RangeSet) {
         guard let size = identity.size, size > 0, !extents.isEmpty else { return nil }
-        // Where nothing is missing, the reply to the last byte shows that the version is still offered.
+        // If nothing is missing, the response for the last byte shows that the version is still offered.
         let gap =
             extents.gaps(in: ByteRange(0, size)).ranges.first ?? ByteRange(size - 1, size)
         range = ByteRange(gap.start, gap.end == size ? .max : gap.end)
-        // What is on the disk must not smuggle anything into a request.
+        // The content of a file on the disk must not inject anything into a request.
         ifRange = identity.ifRange.flatMap {
             (try? DownloadOptions.check(header: "X: \($0)")) == nil ? nil : $0
         }
@@ -63,7 +60,7 @@ extension Probe.Rest {
 }
 
 extension Probe.Finding {
-    /// What a part was begun as, as if the server had just said so.
+    /// The version that a part was begun with, as if the server had just stated it.
     fileprivate static func begun(
         _ identity: RemoteIdentity, at url: WebURL, _ name: String
     ) -> Self {
