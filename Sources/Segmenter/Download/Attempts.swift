@@ -1,87 +1,94 @@
 import Assembler
 
-/// What earlier attempts of a download have shown, and what is to be done after the next outcome.
+/// Decides what follows when an attempt has ended, from the results of all attempts so far.
 ///
-/// Knows how fetches ended and what the server said in between, and bounds how often that may go on without
-/// a byte of the file; never a clock, a socket or a file.
+/// Limits the number of attempts without a received byte of the file.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 struct Attempts: Sendable {
-    /// Times that a download starts over because the remote file changed.
+    /// The number of times that a download may start over because the remote file changed.
     static let restartLimit = 1
-    /// Times in a row, without a byte of the file between them, that a server may take back what would have
-    /// cost what is there.
+    /// The number of times in a row that a server may revoke a statement that would discard the
+    /// part.
+    ///
+    /// Bytes of the file that arrive in between reset the count.
     static let takeBackLimit = 3
 
-    /// What is to be done after an outcome.
+    /// The step that follows an attempt.
     enum Step: Sendable, Hashable {
-        /// Give the complete file of `size` bytes its name; `isChecked`: it was just asked whether it is
-        /// still the server's.
+        /// Publish the complete file of `size` bytes.
+        ///
+        /// `isChecked`: the server was just asked whether the file has changed.
         case publish(size: Int64, isChecked: Bool)
-        /// Ask once more for the date of the complete file, some of whose bytes came without it.
+        /// Ask once more for the `Last-Modified` date of a complete file, because some responses
+        /// lacked it.
         case askForDate
         /// Ask what the server offers.
         case find(Question)
-        /// Pause as after so many failures in a row, and then ask.
+        /// Wait before the question, after this number of failures in a row; `retryAfter` in
+        /// seconds.
         case pause(failures: Int, retryAfter: Double?, TransferFailure, then: Question)
-        /// Give up.
+        /// End with this error.
         case end(DownloadError.Reason)
     }
 
-    /// What the server is asked when another attempt is due.
+    /// The request that is sent before another attempt.
     struct Question: Sendable, Hashable {
-        /// How much of the file is asked for.
+        /// The bytes that are requested.
         enum Extent: Sendable, Hashable { case firstByte, firstRange, whole }
-        /// What was found before, and what it counts for.
+        /// The meaning of the previous finding.
         enum Earlier: Sendable, Hashable {
-            /// Nothing of it counts.
+            /// It is ignored.
             case forgotten
-            /// It is the version that is being fetched.
+            /// It states the version that is being downloaded.
             case version
-            /// It is that, and what `HEAD` said is held against what `GET` says.
+            /// It states that version, and the response to `GET` is compared with the one to
+            /// `HEAD`.
             case hint
         }
 
         var extent: Extent
         var earlier = Earlier.version
-        /// Whether the server has sent nothing of the file yet: it is not asked for long.
+        /// Whether the server has not sent any byte of the file; it is then asked only a few times.
         var isBeginning = false
     }
 
-    /// Why an earlier part is to be thrown away, decided by what was seen.
+    /// The reason why the next attempt discards an earlier part; `nil` if it does not.
     private(set) var startOver: StartOverReason?
-    /// What samples of the bytes have shown.
+    /// The results of comparing samples.
     var samples = Samples()
     /// Whether the server has stated several versions.
     private(set) var isDoubted = false
-    /// Whether its first ranges contradicted what it had stated.
+    /// Whether the server's first ranges contradicted its earlier statements about the file.
     private(set) var hasContradicted = false
-    /// Whether the file is asked for whole from now on.
+    /// Whether the next requests are for the whole file, without ranges.
     private(set) var isRangeless = false
-    /// What broke the attempt before.
+    /// The failure of the previous attempt, as it is reported if the download ends.
     private(set) var setback: DownloadError.Reason?
-    /// Bytes that have come in all attempts.
+    /// The number of bytes that all attempts have received.
     private(set) var received: Int64 = 0
-    /// Whether ranges came without the date that the version is known by.
+    /// Whether ranges lacked the `Last-Modified` date that identifies the version.
     private var isUndated = false
-    /// Whether the last fetch ended because ranges were ignored.
+    /// Whether the last fetch ended because the server ignored ranges.
     private var wereRangesIgnored = false
     private var restarts = 0
     private var takenBack = 0
-    /// The version that was being fetched when a reply stated another, and what it stated.
+    /// The version that was being downloaded when a response stated another one, and the
+    /// difference.
     private var change: (before: RemoteIdentity, breach: ContractBreach)?
     private var breaks = StreamBreaks()
 
-    /// Takes how a fetch ended, and says what is next.
+    /// Takes the result of a fetch, and returns the next step.
     ///
     /// - Parameters:
-    ///   - outcome: How it ended.
-    ///   - file: What was fetched.
-    ///   - received: Bytes that have come in all attempts so far.
-    ///   - policy: How often a stream may break without progress.
-    ///   - isSurplus: Whether the request was one more than the server serves at a time.
-    ///   - isDateConfirmed: Whether it was asked for the date meanwhile, and stated it.
-    /// - Returns: What is to be done.
+    ///   - outcome: The result.
+    ///   - file: The file that was downloaded.
+    ///   - received: The number of bytes that all attempts have received.
+    ///   - policy: Limits how often a stream may break without progress.
+    ///   - isSurplus: Whether the request exceeded the number that the server serves at a time.
+    ///   - isDateConfirmed: Whether the server was asked for the date after the fetch, and stated
+    ///     it.
+    /// - Returns: The next step.
     mutating func next(
         after outcome: Fetch.Outcome, of file: RemoteFile, received: Int64, policy: RetryPolicy,
         isSurplus: Bool = false, isDateConfirmed: Bool = false
@@ -108,21 +115,22 @@ struct Attempts: Sendable {
             return .find(Question(extent: .whole, earlier: .forgotten))
         case .rangesIgnored:
             wereRangesIgnored = true
-            // One that serves the first range only is not believed for ever.
+            // Ranges are not requested without limit from a server that serves only the first one.
             isRangeless = takenBack >= Self.takeBackLimit
             takenBack += 1
             return .find(Question(extent: isRangeless ? .whole : .firstByte))
         case .changed(let breach):
             isDoubted = true
-            // Who does so from the start may take it back less often.
+            // A server that contradicted its own first ranges may revoke a change less often.
             if hasContradicted { takenBack += 1 }
             change = (file.identity, breach)
-            // Where ranges do not state their version, another one is fetched in one reply.
+            // If ranges do not state their version, another version is downloaded in a single
+            // response.
             isRangeless = isUndated
             return .find(Question(extent: isRangeless ? .whole : .firstRange))
         case .streamBroken(let failure, let retryAfter, let reached):
             breaks.note(file.identity, at: reached, isSurplus: isSurplus)
-            // What cannot be decoded is the same again.
+            // Content that cannot be decoded is the same in the next attempt.
             var isHopeless = false
             if case .breach(.contentCoding) = failure { isHopeless = file.isDecoded }
             guard policy.allows(breaks.failures), !isHopeless else {
@@ -135,34 +143,37 @@ struct Attempts: Sendable {
         }
     }
 
-    /// Takes what the server offers for the next attempt.
+    /// Takes the server's offer for the next attempt.
     mutating func take(_ offered: RemoteFile) {
-        // Ranges continue a stream where they are served by now.
+        // If the server serves ranges now, they continue the stream.
         if breaks.takeIsGoneOn(with: offered), offered.transfer != .segments {
             startOver = .streamBroken
         }
     }
 
-    /// Whether it is to be reported now that the server ignores ranges.
+    /// Returns whether to report now that the server ignores ranges, and resets that state.
     mutating func takeRangesIgnored(_ offered: RemoteFile) -> Bool {
         defer { wereRangesIgnored = false }
         return wereRangesIgnored && offered.transfer != .segments
     }
 
-    // MARK: Changes
+    // MARK: Changes of the remote file
 
-    /// What is to be done after a reply that stated another version.
+    /// The step that follows a response with another version.
     enum Settlement: Sendable, Hashable {
-        /// Go on with what was found.
+        /// Continue with the offered version.
         case goOn
-        /// Start over, with what all servers behind the address agree on.
+        /// Start over, with the version that all servers behind the address state.
         case startOver
-        /// Give up.
+        /// End with this error.
         case end(DownloadError.Reason)
     }
 
-    /// Decides how to go on after a change, when there was one: with the version that was begun if it is
-    /// offered again, else with the other one, once; with none where what is there must not be thrown away.
+    /// Decides how to continue if a response has stated another version.
+    ///
+    /// If the server offers the previous version again, the download continues. Otherwise it starts
+    /// over with the other version, at most ``restartLimit`` times. It ends if the part must not be
+    /// discarded.
     mutating func settle(_ offered: RemoteIdentity, keepsPart: Bool) -> Settlement {
         guard let change else { return .goOn }
         let isAnother = change.before.obstacle(toContinuingWith: offered) != nil
@@ -178,10 +189,13 @@ struct Attempts: Sendable {
         return .startOver
     }
 
-    /// Several servers behind one address disagree: what one of them sends in one reply is one version.
+    /// Requests the whole file in one response from now on, because servers behind one address
+    /// disagree.
+    ///
+    /// The bytes of one response are of one version.
     mutating func distrustRanges() { isRangeless = true }
 
-    /// Starts over with what is offered now, if that is another version than the one that was begun.
+    /// Starts over if the offered version differs from the previous one.
     mutating func startOver(with offered: RemoteIdentity) {
         guard let change else { return }
         let isAnother = change.before.obstacle(toContinuingWith: offered) != nil
@@ -189,18 +203,18 @@ struct Attempts: Sendable {
         self.change = nil
     }
 
-    /// Has the next attempt throw away what is there.
+    /// Discards the existing part in the next attempt.
     mutating func startOver(because reason: StartOverReason) { startOver = reason }
 
-    /// A part is open; `hasStartedOver` says whether an earlier one was thrown away.
+    /// Records that a part is open; `hasStartedOver`: an earlier part was discarded.
     mutating func opened(hasStartedOver: Bool) {
         startOver = nil
         samples.opened()
-        // What was compared was of another version.
+        // The samples were of the discarded version.
         if hasStartedOver { samples = Samples() }
     }
 
-    /// Another server is the primary: what the one before has done does not count for it.
+    /// Forgets the behaviour of the previous server, because another server is the primary.
     mutating func turnToAnotherServer() {
         (startOver, change) = (nil, nil)
         (isUndated, isRangeless) = (false, false)
@@ -209,41 +223,43 @@ struct Attempts: Sendable {
     }
 }
 
-/// What samples have shown, that is bytes which were fetched again and compared with what is there.
+/// The results of comparing samples: bytes on the disk that were downloaded again.
 struct Samples: Sendable {
-    /// The generation of a part that is continued because a sample of it was the same.
+    /// The generation of the part that is resumed because a sample of it matched.
     private(set) var generation: String?
-    /// Dates with which the same strong tag came, and a sample was the same.
+    /// The dates that came with the same strong ETag, and for which a sample matched.
     private(set) var vouchedDates: Set<String> = []
-    /// Those of them that came midway: the file may have been written into while it was fetched.
+    /// Those dates that first came during a fetch: the remote file may have changed in the
+    /// meantime.
     private(set) var datesMidway: Set<String> = []
-    /// Whether a sample, and not the validator, holds the file together.
+    /// Whether samples, not validators, show that all bytes are of one version.
     private(set) var areNeeded = false
 
-    /// The generation of a part that was taken over from another program, as a sample of it was the same.
+    /// The generation of a part that was adopted from another program after a sample matched.
     private var adopted: String?
 
-    /// Forgets what was compared of a part: it may be another one by now.
+    /// Forgets the comparison of a part, because the next one may be another part.
     mutating func forgetPart() { generation = adopted }
 
-    /// A part is open: should it be opened again, it is compared again.
+    /// Records that a part is open; a later part is compared again, even if it was adopted.
     mutating func opened() { adopted = nil }
 
-    /// A part was taken over after a sample of it was the same; `decides`: nothing else shows that it is of the
-    /// same file.
+    /// Records that a part was adopted after a sample matched.
+    ///
+    /// `decides`: there is no other evidence that the part is of the same file.
     mutating func adopt(generation: String, decides: Bool) {
         (adopted, self.generation) = (generation, generation)
         areNeeded = areNeeded || decides
     }
 
-    /// A sample of a part was the same; `date` is the one that is not doubted any more.
+    /// Records that a sample of a part matched; `date` is a differing date that is accepted now.
     mutating func agree(generation: String, date: String?) {
         self.generation = generation
         areNeeded = true
         if let date { vouchedDates.insert(date) }
     }
 
-    /// Takes dates for which a fetch has compared samples.
+    /// Takes the dates for which a fetch has compared samples.
     mutating func take(_ dates: Set<String>) {
         datesMidway.formUnion(dates.subtracting(vouchedDates))
         areNeeded = areNeeded || !datesMidway.isEmpty
@@ -251,17 +267,17 @@ struct Samples: Sendable {
     }
 }
 
-/// How often in a row a single stream broke without getting further.
+/// Counts how often in a row a single stream broke without progress.
 private struct StreamBreaks: Sendable {
-    /// They lengthen the pause.
+    /// The number of breaks; it determines the length of the pause.
     private(set) var count = 0
-    /// Those of them that were not over the server's limit: they are bounded.
+    /// The number of breaks that the server's limit did not cause; the retry policy limits it.
     private(set) var failures = 0
     private var reached: Int64 = 0
-    /// The version whose stream has just broken, when anything of it had come.
+    /// The version whose stream has just broken, if bytes of it had arrived.
     private var broken: RemoteIdentity?
 
-    /// The stream of a version broke after `reached` bytes.
+    /// Records that the stream of a version broke after `reached` bytes.
     mutating func note(_ version: RemoteIdentity, at reached: Int64, isSurplus: Bool) {
         if reached > self.reached { (failures, count) = (0, 0) }
         count += 1
@@ -270,7 +286,8 @@ private struct StreamBreaks: Sendable {
         broken = reached > 0 ? version : nil
     }
 
-    /// Whether a stream has just broken of the version that is offered now; says so once.
+    /// Returns whether a stream of the offered version has just broken; `true` only once for each
+    /// break.
     mutating func takeIsGoneOn(with offered: RemoteFile) -> Bool {
         defer { broken = nil }
         guard let broken else { return false }
@@ -279,10 +296,10 @@ private struct StreamBreaks: Sendable {
 }
 
 extension Fetch.Outcome {
-    /// Whether all bytes have come.
+    /// Whether all bytes have arrived.
     var isComplete: Bool { if case .complete = self { true } else { false } }
 
-    /// What to say when the download cannot go on after this.
+    /// The error to report if the download ends after this outcome.
     var setback: DownloadError.Reason? {
         switch self {
         case .complete, .cancelled, .contradictsProbe: nil
@@ -295,7 +312,7 @@ extension Fetch.Outcome {
         }
     }
 
-    /// What is reported of it.
+    /// The notice about this outcome; `nil` if there is none.
     var notice: DownloadNotice? {
         switch self {
         case .contradictsProbe: .headUnusable(Probe.contradicted)
@@ -306,7 +323,7 @@ extension Fetch.Outcome {
 }
 
 extension StartOverReason {
-    /// The change of the remote file that is in the way; `nil` when it is something else.
+    /// The change of the remote file that is the reason; `nil` for other reasons.
     var change: ContractBreach? {
         switch self {
         case .sizeChanged(let was, let now): .otherSize(expected: was, got: now)

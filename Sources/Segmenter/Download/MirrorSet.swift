@@ -1,32 +1,31 @@
 import Assembler
 
-/// The URLs of a file that has several: which one is the primary, which ones help, and which one is
-/// next.
+/// The URLs of a file that has several: the primary, the mirrors that help, and the next primary.
 struct MirrorSet: Sendable {
     let book: MirrorBook
     private let checksum: Digest?
     private let report: @Sendable (DownloadEvent) -> Void
-    /// What each of them has brought.
+    /// The bytes that each URL has delivered.
     private(set) var ledger = MirrorLedger()
-    /// Those that were to bring the whole file alone.
+    /// The URLs that were used alone for the whole file.
     private var tried: Set<Int> = []
-    /// What to do if the file's digest is wrong; `nil` when that is final.
+    /// The repair that follows if the file's digest is wrong; `nil` if the download then ends.
     private(set) var repair: MirrorRepair?
-    /// Bytes on the disk that may be kept; `nil` for all.
+    /// The bytes on the disk that the next attempt may keep; `nil` for all.
     private(set) var keeps: RangeSet?
-    /// Digests that a mirror advertised of the file when that had other bytes.
+    /// Digests that a primary advertised for the file although the downloaded bytes do not match.
     private(set) var promised: [Digest] = []
 
-    /// Attempts to ask a mirror what it offers: there are others.
+    /// The retries of a mirror's probe; there are few because other URLs remain.
     private static let retries = 2
-    /// How long others wait for the URL given first once one of them has answered, in seconds.
+    /// How long the first answer of a mirror waits for the URL given first, in seconds.
     private static let grace = 1.0
 
-    /// Begins to ask all URLs of a file; `nil` when there is one only.
+    /// Starts to probe all URLs of a file; `nil` if there is only one.
     ///
     /// - Parameters:
-    ///   - inquiry: What is asked for, and who hears of it.
-    ///   - probe: What asks the URL that was given first.
+    ///   - inquiry: The download, and the receiver of its events.
+    ///   - probe: The probe of the URL given first.
     /// - Throws: `invalidURL`, `foreignURL`.
     init?(_ inquiry: Inquiry, _ probe: Probe) throws(DownloadError.Reason) {
         let options = inquiry.job.options
@@ -52,7 +51,7 @@ struct MirrorSet: Sendable {
 
     private var isAlone: Bool { !tried.isEmpty }
 
-    /// Adds to a request what the other URLs mean for the part.
+    /// Adds the effect of the other URLs on the part to a request.
     func amend(_ request: inout Assembly.Request) {
         for digest in promised where !request.advertised.contains(digest) {
             request.advertised.append(digest)
@@ -60,43 +59,45 @@ struct MirrorSet: Sendable {
         request.mirroring.otherURLs = book.probes.map(\.url.text)
         request.mirroring.isHeldByChecksum = MirrorAgreement.canDecide(checksum)
         request.mirroring.keeps = keeps
-        // What they were joined by, should no server state it any more.
+        // A later run has to verify the digests for which mirrors joined, even if no server states
+        // them.
         if !request.mirroring.isHeldByChecksum { request.required += request.advertised }
     }
 
-    /// A part is open: what was to be thrown away is.
+    /// Records that a part is open, without the bytes that were to be discarded.
     mutating func opened(_ output: any Output) {
         keeps = nil
         if output.bytesKept == 0 { ledger.keepOnly(nil) }
     }
 
-    /// Takes what a fetch reports of its mirrors.
+    /// Takes a fetch's record of its mirrors.
     mutating func take(_ later: MirrorLedger) {
         ledger.add(later)
         for (number, fault) in later.faults { book.note(number, fault) }
     }
 
-    /// Settles what to do if the complete file of `size` bytes turns out to have the wrong digest.
+    /// Prepares the repair that follows if the complete file of `size` bytes has the wrong digest.
     mutating func prepareRepair(size: Int64) {
         repair = MirrorRepair(
             candidates: book.possible, wrote: ledger.wrote, tried: tried, size: size)
     }
 
-    // MARK: Which one is the primary
+    // MARK: The primary URL
 
-    /// The next primary URL, of those that are not given up.
+    /// Returns the next primary URL, of those that are not dropped.
     ///
-    /// The one given first is the primary if it answers in time; otherwise the first that does,
-    /// unless an earlier run's part would be lost by that.
+    /// The URL given first is the primary if it answers in time. Otherwise the first one that
+    /// answers is, unless its version would discard an earlier run's part.
     ///
-    /// - Parameter loses: Whether it would be.
+    /// - Parameter loses: Returns whether a primary would discard that part.
     /// - Returns: The URL, with what it offers.
-    /// - Throws: Why the first one that was given up is, when all are; `cancelled`.
+    /// - Throws: The reason for which the first dropped URL was dropped, if none remains;
+    ///   `cancelled`.
     func next(
         unless loses: @Sendable (Primary) throws(DownloadError.Reason) -> Bool
     ) async throws(DownloadError.Reason) -> Primary {
         var found: [Primary] = []
-        // Whether the URL given first has had its time.
+        // Whether the time of the URL given first is over.
         var isOpen = !book.usable.contains(0)
         for await event in book.answers(grace: Self.grace) {
             switch event {
@@ -124,7 +125,7 @@ struct MirrorSet: Sendable {
         return taken(primary)
     }
 
-    /// Whether what a URL advertises leaves it possible that it has the file that is wanted.
+    /// Returns whether the advertised digests permit that a URL has the requested file.
     private func isAcceptable(_ primary: Primary) -> Bool {
         let fault = MirrorAgreement.contradiction(
             in: primary.finding.file.digests, to: [checksum].compactMap { $0 })
@@ -138,16 +139,15 @@ struct MirrorSet: Sendable {
         return primary
     }
 
-    /// The primary after an attempt that failed.
+    /// Returns the primary after a failed attempt.
     ///
     /// - Parameters:
-    ///   - primary: The primary before.
-    ///   - reason: Why it failed.
-    ///   - attempts: What it has shown, which does not count for another server.
-    ///   - kept: Bytes that are there.
-    /// - Returns: The one that goes on alone; `nil` when the ``next(unless:)`` one is to be the
-    ///   primary.
-    /// - Throws: The failure, when there is none.
+    ///   - primary: The previous primary.
+    ///   - reason: The failure.
+    ///   - attempts: The results of the previous server, which do not apply to another one.
+    ///   - kept: The number of bytes of the file on the disk.
+    /// - Returns: The URL that continues alone; `nil` if ``next(unless:)`` chooses the primary.
+    /// - Throws: The failure, if no URL remains.
     mutating func successor(
         of primary: Primary, after reason: DownloadError.Reason, _ attempts: inout Attempts,
         kept: Int64
@@ -159,10 +159,10 @@ struct MirrorSet: Sendable {
         if book.usable.contains(primary.number) { book.drop(primary.number, .failed(reason)) }
         attempts.turnToAnotherServer()
         if isAlone || book.usable.isEmpty {
-            // What is there is not given up, as long as it may yet be completed, for a server that
-            // has other data: nothing has shown that it is wrong.
+            // A part that may still be completed is not discarded for a server with other data,
+            // because there is no evidence that its bytes are wrong.
             if !isAlone, reason.mayPass, kept > 0 { throw reason }
-            // What differed from others may be what is right after all.
+            // A mirror that differed from the others may have the right file.
             let next = MirrorRepair(
                 candidates: book.possible, wrote: ledger.wrote, tried: tried, size: .max)
             guard let next else { throw book.firstReason ?? reason }
@@ -171,7 +171,7 @@ struct MirrorSet: Sendable {
         return nil
     }
 
-    /// Has one mirror bring alone all that it has not brought yet.
+    /// Uses one mirror alone for all bytes that it has not delivered yet.
     private mutating func alone(
         _ repair: MirrorRepair, after primary: Primary, _ attempts: inout Attempts, kept: Int64
     ) async throws(DownloadError.Reason) -> Primary? {
@@ -204,9 +204,9 @@ struct MirrorSet: Sendable {
         }
     }
 
-    // MARK: Who helps
+    // MARK: Mirrors that help
 
-    /// Asks every other URL what it offers, and has those join that have the same file.
+    /// Probes every other URL, and calls `join` for those that have the same file.
     func gather(
         for primary: Primary, join: @escaping @Sendable (Fetch.Mirror) -> Void
     ) async {
@@ -234,7 +234,7 @@ struct MirrorSet: Sendable {
 }
 
 extension Probe {
-    /// A server that answered, as a fetch knows it.
+    /// Returns a server that answered, as a fetch describes it.
     func server(_ number: Int, _ finding: Finding) -> FetchMachine.Mirror {
         FetchMachine.Mirror(
             number: number, shownURL: url.redacted, url: finding.effective,
@@ -242,14 +242,17 @@ extension Probe {
             mayRest: mayRest(at: finding.effective))
     }
 
-    /// Whether a server that forbids what it has served may mean anything but a password, or a link that a
-    /// redirect has led to and that holds no more.
+    /// Returns whether a server that answers 403 after it has served the file may serve it again
+    /// later.
+    ///
+    /// It may not if the request carries credentials, or if a redirect led to a link with a query
+    /// or credentials, which may have expired.
     private func mayRest(at effective: WebURL) -> Bool {
         let isLink = effective.text != url.text && effective.text != effective.redacted
         return !isLink && !connecting.identifies(at: effective)
     }
 
-    /// A server that answered, for a fetch to be joined.
+    /// Returns a server that answered, as a mirror that can join a fetch.
     fileprivate func mirror(_ number: Int, _ finding: Finding) -> Fetch.Mirror {
         let identity = finding.file.identity
         return Fetch.Mirror(server: server(number, finding)) { await resolveAgain(identity) }
@@ -257,7 +260,7 @@ extension Probe {
 }
 
 extension DownloadError.Reason {
-    /// Whether asking again later may help.
+    /// Whether the same request may succeed later.
     fileprivate var mayPass: Bool {
         guard case .transfer(let failure, _) = self else { return false }
         return if case .status(let status) = failure { isTransient(status) } else { true }

@@ -1,11 +1,12 @@
 import Assembler
 
-// How what stands at the destination is compared with what the server offers.
+// Comparisons of the existing file with the server's offer.
 extension Plan {
+    /// Compares a file that may count for the download with the server's offer.
     func compared(
         _ file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
     ) -> Step {
-        // A `HEAD` is a hint: nothing is replaced, or believed, because of it alone.
+        // A `HEAD` is only a hint: it justifies neither replacing the file nor keeping it.
         guard offer.isProven else { return .prove }
         switch job.takeOver(of: file.size, controlledSize: file.controlledSize, offer) {
         case .none:
@@ -16,13 +17,15 @@ extension Plan {
         }
     }
 
-    /// Compares a file of full length with what the server offers, by what shows most.
+    /// Compares a file of full length with the server's offer, by the strongest available evidence.
+    ///
+    /// That is a digest, then the record of an earlier run, then a sample.
     func comparedWhole(_ file: StandingFacts, _ offer: Offer) -> Step {
         if let step = comparedByDigest(file, offer, otherwise: { .replace($0) }) { return step }
         if let known = file.known {
             let step = compared(file, known, offer)
             guard case .refuse(_, let doubt?) = step else { return step }
-            // Where nothing proves that it is another version, its bytes may.
+            // Without evidence of another version, the bytes may show that the file is the same.
             guard doubt.isUnproven else { return .replace(doubt) }
             guard let checked = answers.content else { return .checkContent }
             guard checked != nil else { return .replace(.damaged) }
@@ -33,7 +36,7 @@ extension Plan {
         return left(file, .alreadyComplete, isSampled: true)
     }
 
-    /// Compares a file with a digest that the server states; `nil` where it states none.
+    /// Compares a file with a digest that the server states; `nil` if it states none.
     func comparedByDigest(
         _ file: StandingFacts, _ offer: Offer, otherwise: (FinishedDoubt) -> Step
     ) -> Step? {
@@ -49,6 +52,7 @@ extension Plan {
         return left(file, .alreadyComplete, content)
     }
 
+    /// Compares a file with the record of an earlier run and the server's offer.
     func compared(
         _ file: StandingFacts, _ known: FinishedFacts, _ offer: Offer
     ) -> Step {
@@ -57,7 +61,7 @@ extension Plan {
             url: offer.url, otherURLs: job.urls.map(\.text))
         var isSampled = false
         if case .doubtful(let doubt) = decision {
-            // `HEAD` is a hint: some servers leave out there what states the version.
+            // A `HEAD` is only a hint: some servers omit the validators in its response.
             guard offer.isProven else { return .prove }
             if doubt == .remote(.noValidator), known.header.isFor(fullURL: offer.fullURL),
                 let step = comparedByDigest(file, offer, otherwise: { exists(file, $0) })
@@ -77,6 +81,7 @@ extension Plan {
         return left(file, .alreadyComplete, content, isSampled: isSampled)
     }
 
+    /// Compares a file by its modification time.
     func compared(_ file: StandingFacts, _ offer: Offer) -> Step {
         let decision = TimestampDecision(
             size: file.size, time: file.modified,
@@ -85,24 +90,24 @@ extension Plan {
         guard decision == .fetch else { return left(file, .notNewer) }
         guard (offer.identity.size ?? file.size) == file.size else { return .fetch }
         if answers.isUnmodified == true { return left(file, .notNewer) }
-        // What the one request was answered is all that is said.
+        // No second request is allowed, so that the offer alone decides.
         guard !job.options.singleRequest else { return .fetch }
-        // The last word before anything is replaced.
+        // Ask again before the file is replaced.
         guard let isUnmodified = answers.isStillUnmodified else { return .askIfModified }
         return isUnmodified ? left(file, .notNewer) : .fetch
     }
 
-    /// Compares a file that no earlier run has marked, and that is never replaced.
+    /// Compares a file of unknown origin, which is never replaced.
     ///
-    /// It counts by a digest that the server states. Without one, its length, its time and a sample have to be
-    /// those of the remote file.
+    /// The file counts if a digest that the server states matches. Without such a digest, its
+    /// length, its modification time and a sample must match the remote file.
     func compared(
         unmarked file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
     ) -> Step {
         guard let remote = offer.identity.size else { return exists(file, doubt ?? .unmarked) }
         if job.options.continuesExisting {
             let decision = job.continuing(file.size, controlledSize: file.controlledSize, offer)
-            // A `HEAD` is a hint: some servers state a digest only with the bytes.
+            // A `HEAD` is only a hint: some servers state a digest only with the bytes.
             if decision == .adopt || decision == .replace, !offer.isProven { return .prove }
             if decision == .adopt { return .adopt }
         }
@@ -120,10 +125,12 @@ extension Plan {
         return left(file, .alreadyComplete, isSampled: true, isDated: true)
     }
 
+    /// Returns the step that fails because the destination exists.
     func exists(_ file: StandingFacts, _ doubt: FinishedDoubt? = nil) -> Step {
         .refuse(.assembly(.destinationExists(path: file.path)), because: doubt)
     }
 
+    /// Returns the step that keeps the file and ends.
     func left(
         _ file: StandingFacts, _ why: DownloadedFile.Unchanged, _ content: Content? = nil,
         isSampled: Bool = false, isDated: Bool = false

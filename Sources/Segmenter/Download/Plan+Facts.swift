@@ -1,123 +1,124 @@
 import Assembler
 
-// What a plan has done, what it is told, and what it leaves as it is.
+// The steps of a plan, their results, and the files that a plan keeps unchanged.
 extension Plan {
-    /// What is to be done next.
+    /// One step of a plan.
     enum Step: Sendable, Hashable {
-        /// Finish what a killed run had completed, if there is such a thing.
+        /// Publish the file that a killed run had completed, if there is one.
         case finish
-        /// Look at what stands at the destination.
+        /// Look at what exists at the destination.
         case survey
-        /// Look whether a file has the name that the URL suggests already.
+        /// Look whether a file with the name that the URL suggests exists.
         case seekExisting
-        /// Ask whether the file that stands there was modified meanwhile.
+        /// Ask the server whether the existing file was modified (RFC 9110 §13.1.2, §13.1.3).
         case askIfModified
         /// Ask what the server offers.
         case probe
-        /// Give the file its name, whose bytes one reply has brought.
+        /// Publish the file that one response has delivered whole.
         case publishWhole
-        /// Make the destination's folder, if it is missing.
+        /// Create the destination's folder if it is missing.
         case makeFolder
         /// Choose the final name.
         case chooseName
-        /// Have a `GET` say what a `HEAD` has said.
+        /// Send a `GET` to confirm the response to a `HEAD`.
         case prove
-        /// Compare a sample of the file that stands there with what the server sends.
+        /// Compare a sample of the existing file with the server's bytes.
         case compareSample
-        /// Compare the bytes of the file that stands there with what was written down about it.
+        /// Compare the bytes of the existing file with the record of an earlier run.
         case checkContent
-        /// Make a part of what is intact.
+        /// Make a part of the intact bytes.
         case prepareRepair
-        /// Compare the file that stands there with a digest that the server has stated.
+        /// Compare the existing file with a digest that the server has stated.
         case compareDigest(Digest)
-        /// Make a part of what another program has begun.
+        /// Make a part of the file that another program began.
         case adopt
-        /// Replace what stands there, once all of the file is there; `because` is reported.
+        /// Replace the existing file once the new one is complete; the doubt is reported.
         case replace(FinishedDoubt?)
-        /// Fetch the file, in attempts.
+        /// Download the file, in attempts.
         case fetch
-        /// Nothing: the file is there.
+        /// Keep the existing file, and end.
         case leave(Left)
-        /// Fail; `because` says why what stands there is not taken for the file.
+        /// Fail; `because` states why the existing file does not count as the requested one.
         case refuse(DownloadError.Reason, because: FinishedDoubt? = nil)
     }
 
-    /// A file that is left as it is.
+    /// An existing file that is kept unchanged.
     struct Left: Sendable, Hashable {
         var path: String
-        /// In bytes.
+        /// The length in bytes.
         var size: Int64
         var why: DownloadedFile.Unchanged
-        /// CRC-32 of its content, where that was read.
+        /// The CRC-32 of the content, if the content was read.
         var crc32: UInt32?
-        /// Digests that were compared with its content.
+        /// The digests that were compared with the content.
         var verified: [Digest] = []
-        /// Whether a sample showed that it is the server's file.
+        /// Whether a sample of it matched the server's bytes.
         var isSampled = false
-        /// Whether its time is the `Last-Modified` of the server's file.
+        /// Whether its modification time equals the server's `Last-Modified`.
         var isDated = false
     }
 
-    /// A regular file that stands at the destination.
+    /// The facts about a regular file at the destination.
     struct StandingFacts: Sendable {
         var path: String
-        /// In bytes.
+        /// The length in bytes.
         var size: Int64
-        /// When it was last changed, in seconds since 1970.
+        /// The modification time in seconds since 1970.
         var modified: Int64
-        /// What an earlier run wrote down about it.
+        /// The facts that an earlier run recorded; `nil` if there is no record.
         var known: FinishedFacts?
-        /// Whether it is the file in which another program has begun this one.
+        /// Whether it is the file that the caller wants to adopt.
         var isAdopted = false
-        /// How long aria2 took the remote file for, whose control file stands beside it; in bytes.
+        /// The length of the remote file in bytes, according to aria2's control file beside this
+        /// file.
         var controlledSize: Int64?
     }
 
-    /// What the bytes of a file come to.
+    /// The digests of a file's bytes.
     struct Content: Sendable, Hashable {
-        /// Digests of them.
+        /// The digests that were computed.
         var digests: [Digest]
         var crc32: UInt32
     }
 
-    /// What a look at the destination has shown.
+    /// The result of a survey of the destination.
     enum Sight: Sendable {
-        /// Nothing that could be the file, nor anything in its way.
+        /// No file with this name, and nothing that prevents creating one.
         case nothing
-        /// A regular file, and its digest where one is expected and all bytes can be read.
+        /// A regular file, with its digest if one is expected and all bytes can be read.
         case file(StandingFacts, Content?)
-        /// In a repair: the part of one, or of a download, that was begun.
+        /// In a repair: the part of an earlier repair or download.
         case begun(required: [Digest])
-        /// In a repair: a file of which not all is as its manifest says; it had these digests.
+        /// In a repair: a file with damaged bytes; it once had these digests.
         case damaged(had: [Digest])
-        /// In a repair: a file that is as its manifest says.
+        /// In a repair: a file that matches its manifest.
         case intact(StandingFacts, Content)
         /// In a repair: no manifest.
         case noManifest(isFileThere: Bool)
     }
 
-    /// What the server offers.
+    /// The server's offer.
     struct Offer: Sendable {
         var identity: RemoteIdentity
-        /// When it was last changed, in seconds since 1970.
+        /// The `Last-Modified` time in seconds since 1970.
         var modified: Int64?
-        /// Whether a `GET` has said so, rather than a `HEAD`.
+        /// Whether a `GET` has stated it, not only a `HEAD`.
         var isProven: Bool
-        /// Whether the reply has brought all bytes.
+        /// Whether the response has delivered all bytes.
         var isWhole = false
-        /// Whether ranges of it can be asked for.
+        /// Whether the server serves ranges.
         var servesRanges = true
-        /// Digests of the whole file that the server has stated.
+        /// The digests of the whole file that the server has stated.
         var digests: [Digest] = []
-        /// The URL that was asked, in full.
+        /// The requested URL in full.
         var fullURL: String
-        /// The same without credentials and query.
+        /// The URL without credentials and query.
         var url: String
     }
 }
 
 extension Plan.StandingFacts {
-    /// What an earlier run wrote down about the file, when it is about this URL and fits its size.
+    /// Returns the record of an earlier run, if it is for this URL and for a file of this size.
     func header(for fullURL: String, _ url: String) -> Manifest.Header? {
         guard let known, known.size == size,
             known.header.isFor(fullURL: fullURL)

@@ -1,56 +1,60 @@
 import Assembler
 
-/// Decides step by step what is to be done about one file until its bytes are fetched: from what was asked,
-/// what stands at the destination, and what the server offers.
+/// Decides, step by step, what is done about one file until its bytes are downloaded.
 ///
-/// A run carries the steps out; a preview goes the same way, and shows where it leads. Knows no
-/// file, no server and no clock: whoever does a step says what that has shown.
+/// The decisions depend on the caller's request, the existing file at the destination, and the
+/// server's offer. A run carries out each step; a preview follows the same steps and shows the
+/// result. The runner reports the result of each step with one of the `take` methods.
 ///
-/// Pure.
+/// Pure: no I/O and no clock.
 struct Plan: Sendable {
-    /// What stands at the destination, as far as it still matters.
+    /// The state of the destination, as far as later decisions need it.
     private enum Standing {
         case nothing
-        /// It has not the digest that is expected, and may be replaced.
+        /// A file without the expected digest, which may be replaced.
         case wrong
-        /// It is what another program has begun.
+        /// A file in which another program began this download.
         case adopted
-        /// An earlier run wrote down which version it is.
+        /// A file whose version an earlier run recorded.
         case known(StandingFacts, FinishedFacts)
-        /// It is compared by its time.
+        /// A file that is compared by its modification time (`timestamping`).
         case dated(StandingFacts)
-        /// It may count for the download, whoever has brought it, and has not the digest that is expected,
-        /// if there is one.
+        /// A file of any origin that may count for the download.
+        ///
+        /// The doubt is set if the file does not have the expected digest.
         case foreign(StandingFacts, FinishedDoubt?)
-        /// Nothing says who has brought it; it stays unless its bytes prove to be the server's.
+        /// A file of unknown origin, which is kept unless its bytes are verified to be the
+        /// server's.
         case unmarked(StandingFacts, FinishedDoubt?)
         case begun(required: [Digest])
         case damaged(had: [Digest])
     }
 
-    /// What was asked about the file that stands there, and answered.
+    /// The results of the comparisons with the existing file.
     struct Answers {
-        /// Whether the server said, before anything else was asked, that it was not modified.
+        /// Whether the server answered, before the probe, that the file is not modified.
         var isUnmodified: Bool?
-        /// The last word on that.
+        /// Whether the server answered so after the probe, before the file is replaced.
         var isStillUnmodified: Bool?
         var isSampleSame: Bool?
-        /// What its bytes come to; `nil` inside when they are not what was downloaded.
+        /// The digests of the file's bytes; the inner `nil` means that they are not those that were
+        /// downloaded.
         var content: Content??
-        /// What they come to by the digest that the server has stated; `nil` inside when they cannot be read.
+        /// The digest of the file's bytes that is compared with the server's; the inner `nil` means
+        /// that not all bytes can be read.
         var stated: Content??
     }
 
-    /// Where the file is to be.
+    /// The state of the destination's folder.
     private enum FolderState {
         case unknown, there
         case missing(parent: String)
     }
 
     let job: DownloadJob
-    /// Whether it is one of a list, which gives its files their names.
+    /// Whether the file is one of a list, which assigns the names of its files.
     private let isListed: Bool
-    /// Whether the file has its final name.
+    /// Whether the final name is known.
     private(set) var isNamed: Bool
     private var triedToFinish = false
     private var hasSought = false
@@ -63,7 +67,7 @@ struct Plan: Sendable {
     private var isAdopted: Bool
     private var ending: Step?
 
-    /// Begins with what was asked.
+    /// Creates the plan of one download.
     init(_ job: DownloadJob, isListed: Bool = false) {
         self.job = job
         self.isListed = isListed
@@ -72,12 +76,12 @@ struct Plan: Sendable {
         isAdopted = job.options.adopt == nil
     }
 
-    // MARK: What is next
+    // MARK: The next step
 
-    /// What is to be done next.
+    /// The next step.
     var next: Step {
         if let ending { return ending }
-        // A name that is certain is looked at before anything is asked.
+        // A name that the caller gave is looked at before the first request.
         if job.namesFile, let step = look { return step }
         if job.seeksExisting, !hasSought, offer == nil { return .seekExisting }
         guard let offer else {
@@ -91,22 +95,22 @@ struct Plan: Sendable {
             return .publishWhole
         }
         if case .unknown = folder { return .makeFolder }
-        // In a folder that is missing, all names are free but those of the list.
+        // In a missing folder, all names are free but those of other files of the list.
         if !isNamed, isListed || missingFolder == nil { return .chooseName }
         if let step = look { return step }
         let step = compared(offer)
         guard step == .fetch, !isAdopted else { return step }
-        // Nothing is made of another program's file because of a `HEAD` alone.
+        // A `HEAD` alone does not justify a change of another program's file.
         return offer.isProven ? .adopt : .prove
     }
 
-    /// What is to be done before it is known what stands there; `nil` once it is.
+    /// The step that shows what exists at the destination; `nil` once that is known.
     private var look: Step? {
         guard standing == nil else { return nil }
         return triedToFinish ? .survey : .finish
     }
 
-    /// Whether a file, or part of one, stands there that is compared with what the server offers.
+    /// Whether a file or a part exists that is compared with the server's offer.
     var isCompared: Bool {
         switch standing {
         case .known?, .dated?, .foreign?, .unmarked?, .begun?, .damaged?: true
@@ -114,13 +118,13 @@ struct Plan: Sendable {
         }
     }
 
-    /// The file that stands there, where it is compared by its time.
+    /// The existing file, if it is compared by its modification time.
     var dated: StandingFacts? { if case .dated(let file)? = standing { file } else { nil } }
 
-    /// The folder in which the missing one would be made; `nil` when that is there.
+    /// The folder in which the missing folder would be created; `nil` if none is missing.
     var missingFolder: String? { if case .missing(let parent) = folder { parent } else { nil } }
 
-    /// Digests that the whole file must have again, because it had them when it was downloaded.
+    /// The digests that the whole file must have, because the file had them when it was downloaded.
     var required: [Digest] {
         switch standing {
         case .begun(let digests)?, .damaged(let digests)?: digests
@@ -128,7 +132,8 @@ struct Plan: Sendable {
         }
     }
 
-    /// Whether what stands there may be replaced, although that was not asked for.
+    /// Whether the existing file may be replaced although the caller did not allow to overwrite
+    /// files.
     var mayReplace: Bool {
         switch standing {
         case .wrong?, .dated?, .adopted?: true
@@ -136,7 +141,7 @@ struct Plan: Sendable {
         }
     }
 
-    /// Path of another program's file that is to be taken over; `nil` for none.
+    /// The path of another program's file that is adopted; `nil` if there is none.
     var adopts: String? {
         switch standing {
         case .foreign(let file, _)?, .unmarked(let file, _)?: file.path
@@ -144,7 +149,10 @@ struct Plan: Sendable {
         }
     }
 
-    /// Whether bytes of the file that stands there may never have been written, although it has its length.
+    /// Whether bytes of the existing file may never have been written, although it has its full
+    /// length.
+    ///
+    /// Other programs may allocate the full length before they download.
     var mayBeUnwritten: Bool {
         switch standing {
         case .foreign(let file, _)?, .unmarked(let file, _)?: file.known == nil
@@ -152,20 +160,22 @@ struct Plan: Sendable {
         }
     }
 
-    // MARK: What was shown
+    // MARK: Results of steps
 
-    /// Takes the file that has the name which the URL suggests, where that may be skipped.
+    /// Takes the existing file with the name that the URL suggests, which is skipped; `nil` if
+    /// there is none.
     mutating func take(existing file: StandingFacts?) {
         hasSought = true
         if let file { ending = left(file, .skipped) }
     }
 
-    /// There was nothing to finish.
+    /// Records that no completed download of an earlier run had to be published.
     mutating func takeNothingToFinish() { triedToFinish = true }
 
-    /// Takes what a look at the destination has shown.
+    /// Takes the result of the survey of the destination.
     ///
-    /// - Returns: Why what stands there is replaced, to be reported.
+    /// - Returns: The reason why the existing file is replaced, for a notice; `nil` if there is
+    ///   none.
     mutating func take(_ sight: Sight) -> FinishedDoubt? {
         switch sight {
         case .nothing: standing = .nothing
@@ -196,7 +206,7 @@ struct Plan: Sendable {
         return nil
     }
 
-    /// Takes whether the server says that the file which stands there was not modified.
+    /// Takes whether the server answered that the existing file is not modified.
     mutating func take(isUnmodified: Bool) {
         guard offer == nil else {
             answers.isStillUnmodified = isUnmodified
@@ -204,8 +214,8 @@ struct Plan: Sendable {
         }
         answers.isUnmodified = isUnmodified
         guard isUnmodified, case .dated(let file)? = standing, let url = job.url else { return }
-        // A tag was compared, and the file has the size that it was downloaded with. A date alone says nothing
-        // of an older file of another size.
+        // The server compared the entity tag, and the file has the size with which it was
+        // downloaded. A date alone does not exclude an older file of another size.
         if let header = file.header(for: url.text, url.redacted),
             let etag = header.identity.wellFormedETag,
             !RemoteIdentity.isBlank(etag: etag, size: file.size, date: file.modified)
@@ -214,33 +224,34 @@ struct Plan: Sendable {
         }
     }
 
-    /// Takes what the server offers, at first or again.
+    /// Takes the server's offer, from the first probe or a later one.
     mutating func take(_ offer: Offer) { self.offer = offer }
 
-    /// One reply has brought all bytes, but the file is to be put together like any other one.
+    /// Records that a file is assembled like others, although one response has delivered all bytes.
     mutating func takeDeclined() { isDeclined = true }
 
-    /// The folder is there, or it would be made in `parent`.
+    /// Records that the folder exists, or that it would be created in `parent`.
     mutating func take(missingFolderIn parent: String?) {
         folder = parent.map { .missing(parent: $0) } ?? .there
     }
 
-    /// The file has its final name.
+    /// Records that the final name is known.
     mutating func takeName() { isNamed = true }
 
-    /// Takes whether a sample of the file that stands there is what the server sends.
+    /// Takes whether a sample of the existing file matched the server's bytes.
     mutating func take(isSampleSame: Bool) { answers.isSampleSame = isSampleSame }
 
-    /// Takes what the bytes of the file come to; `nil` when they are not what was downloaded.
+    /// Takes the digests of the file's bytes; `nil` if they are not those that were downloaded.
     mutating func take(_ content: Content?) { answers.content = .some(content) }
 
-    /// Takes what the bytes of the file come to by a digest; `nil` when they cannot all be read.
+    /// Takes the digest that is compared with the server's; `nil` if not all bytes can be read.
     mutating func take(stated content: Content?) { answers.stated = .some(content) }
 
-    /// The part of what is intact is made.
+    /// Records that the intact bytes have become a part.
     mutating func takePrepared() { isPrepared = true }
 
-    /// What another program has begun is taken over, or a later run has nothing left to take over.
+    /// Records that the other program's file is adopted, or that an earlier run has already adopted
+    /// it.
     mutating func takeAdopted() {
         isAdopted = true
         switch standing {
@@ -249,17 +260,21 @@ struct Plan: Sendable {
         }
     }
 
-    /// A file that was to be continued cannot be: it stays.
+    /// Records that the file cannot be adopted: a file of unknown origin is kept, others are
+    /// replaced.
     mutating func takeNotAdopted(_ doubt: FinishedDoubt) {
         guard case .unmarked(let file, _)? = standing else { return takeReplaced() }
         ending = exists(file, doubt)
     }
 
-    /// What stands there is replaced, although it might have counted.
+    /// Records that the existing file is replaced, although it might have counted for the download.
     mutating func takeReplaced() { standing = .wrong }
 
-    // MARK: What follows
+    // MARK: Decisions
 
+    /// Decides about an existing file when the caller expects a digest.
+    ///
+    /// - Returns: The reason why the file is replaced, for a notice; `nil` if there is none.
     private mutating func take(
         _ file: StandingFacts, _ content: Content?, _ expected: Digest
     ) -> FinishedDoubt? {
@@ -295,6 +310,7 @@ struct Plan: Sendable {
         return doubt
     }
 
+    /// Decides about a file in a repair whose bytes match its manifest.
     private func judged(intact file: StandingFacts, _ content: Content) -> Step {
         let expected = job.options.checksum
         if let expected {
@@ -308,7 +324,7 @@ struct Plan: Sendable {
         return left(file, .alreadyComplete, Content(digests: verified, crc32: content.crc32))
     }
 
-    /// Compares what stands at the destination with what the server offers.
+    /// Compares the existing file with the server's offer.
     private func compared(_ offer: Offer) -> Step {
         switch standing {
         case .nothing?, .wrong?, .adopted?, .begun?, nil: .fetch
