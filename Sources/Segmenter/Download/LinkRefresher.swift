@@ -1,8 +1,8 @@
 import Assembler
 
-/// Gets a new link from the caller in place of one that is refused: not too often, and not waiting for ever.
+/// Asks the caller for a new link when a link is refused, with limits of frequency and time.
 ///
-/// May be used from any task.
+/// ``LinkRefresh`` has the limits. May be used from any task.
 final class LinkRefresher: Sendable {
     private let ask: RefreshURL
     private let report: @Sendable (DownloadEvent) -> Void
@@ -13,14 +13,16 @@ final class LinkRefresher: Sendable {
         self.report = report
     }
 
-    /// A link in place of one that is refused; reports what has come of it.
+    /// Returns a link that replaces a refused one, and reports the result.
+    ///
+    /// Waits if the caller was asked less than ``LinkRefresh/interval`` seconds ago.
     ///
     /// - Parameters:
-    ///   - refused: The link.
+    ///   - refused: The refused link.
     ///   - reason: Why it is refused.
-    ///   - received: Bytes of the file that have come so far; `nil` where the caller himself gives up
-    ///     when none come.
-    /// - Returns: The new link; `nil` where there is none.
+    ///   - received: The number of bytes of the file received so far; `nil` if the calling code
+    ///     itself gives up when none arrive.
+    /// - Returns: The new link; `nil` if there is none.
     /// - Throws: `cancelled`.
     func link(
         insteadOf refused: WebURL, _ reason: DownloadError.Reason, received: Int64?
@@ -54,9 +56,9 @@ final class LinkRefresher: Sendable {
         }
     }
 
-    /// Waits until another question may be asked.
+    /// Waits `delay` seconds until the caller may be asked again.
     ///
-    /// - Returns: Whether it may; not after cancelling.
+    /// - Returns: Whether the caller may be asked; `false` after cancellation.
     private func pause(_ delay: Double) async -> Bool {
         guard delay > 0 else { return !Task.isCancelled }
         report(.notice(.linkRefreshDelayed(.init(seconds: delay))))
@@ -68,14 +70,16 @@ final class LinkRefresher: Sendable {
         }
     }
 
-    /// Keeps a link for the next time that one is refused.
+    /// Keeps a link for the next time that a link is refused.
     func keep(_ link: WebURL) { state.withLock { $0.keep(link.text) } }
 
-    /// What the caller answers in time.
+    /// Returns the caller's answer.
+    ///
+    /// - Throws: `late` after ``LinkRefresh/patience`` seconds; `none`.
     private func answer(
         _ refused: String, _ reason: DownloadError.Reason
     ) async throws(LinkFault) -> String {
-        // A closure that does not heed cancelling is not waited for.
+        // A closure that ignores cancellation does not delay the download.
         let (answers, continuation) = AsyncStream.makeStream(of: Result<String, LinkFault>.self)
         let question = Task { [ask] in
             let text = await ask(refused, reason)
@@ -94,7 +98,9 @@ final class LinkRefresher: Sendable {
         throw .none
     }
 
-    /// The URL that an answer is.
+    /// Returns an answer as a URL.
+    ///
+    /// - Throws: `unusable`; `same` if the answer is the refused link; `none`.
     private static func read(_ text: String, _ refused: WebURL) throws(LinkFault) -> WebURL {
         let url: WebURL
         do throws(DownloadError.Reason) {
@@ -113,7 +119,7 @@ final class LinkRefresher: Sendable {
 }
 
 extension DownloadError.Reason {
-    /// The status that refused a link, in a way that a new one may mend: 401, 403, 404 or 410.
+    /// The status with which a link was refused, if a new link may help: 401, 403, 404 or 410.
     var linkStatus: Int? {
         switch self {
         case .refused(let status): status

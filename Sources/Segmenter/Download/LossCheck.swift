@@ -1,28 +1,31 @@
 import Assembler
 
-/// Decides whether what is there is given up because of what a server says: not for a reply or two.
+/// Decides whether the part is discarded because of a server's response.
 ///
-/// Pure.
+/// If another response may differ, one response does not suffice, unless the server may not be
+/// asked again.
+///
+/// Pure: no I/O and no clock.
 struct LossCheck: Sendable {
-    /// Times that a server is asked again, after 0.5, 1 and 2 s.
+    /// The number of further requests, after pauses of 0.5, 1 and 2 s.
     private static let most = 3
 
-    /// What is to be done about a reply that would cost what is there.
+    /// The step that follows a response that would discard the part.
     enum Step: Sendable, Hashable {
-        /// Act on it.
+        /// Continue with the offer, which discards the part unless a sample of it matches.
         case accept
-        /// Act on nothing: that is rather a login or error page.
+        /// Keep the part, and fail: the response is probably a login page or an error page.
         case refuse(ContractBreach)
-        /// `HEAD` alone has said so: a `GET` is to say the same.
+        /// Send a `GET`, because only a `HEAD` has stated it.
         case prove
-        /// Ask again, after a pause as after so many failures, where `pause` says how many.
+        /// Ask again, after a pause as after this number of failures; `nil` for no pause.
         case askAgain(pause: Int?, ContractBreach)
     }
 
-    /// Whether whatever comes in one reply, and states no version, is taken for a page in place of a part
-    /// that came in ranges.
+    /// Whether a response for the whole file without validators counts as a page, if the part was
+    /// downloaded in ranges.
     let isWary: Bool
-    /// Whether the server may be asked again: else one reply decides.
+    /// Whether the server may be asked again; if not, one response decides.
     let asksAgain: Bool
     private var asked = 0
 
@@ -31,21 +34,22 @@ struct LossCheck: Sendable {
         self.asksAgain = asksAgain
     }
 
-    /// Judges a reply.
+    /// Judges a response.
     ///
     /// - Parameters:
-    ///   - reason: Why what is there would be lost.
-    ///   - begun: What is there, and whether it came in one stream; `nil` when nothing says so.
-    ///   - file: What the server offers.
-    ///   - isProven: Whether a `GET` has said so.
-    /// - Returns: What is to be done.
+    ///   - reason: Why the part would be discarded.
+    ///   - begun: The version of the part, and whether it was downloaded in one stream; `nil` if
+    ///     the manifest does not state them.
+    ///   - file: The server's offer.
+    ///   - isProven: Whether a `GET` has stated it.
+    /// - Returns: The next step.
     mutating func step(
         _ reason: StartOverReason, begun: (identity: RemoteIdentity, isOneStream: Bool)?,
         offered file: RemoteFile, isProven: Bool
     ) -> Step {
-        // A sample of the part decides.
+        // Only the dates differ: a sample of the part decides.
         if begun?.identity.isDoubted(by: file.identity) == true { return .accept }
-        // That is no news, then: one other reply is enough, and it need not be waited for.
+        // The server ignored ranges before, so that one further response suffices, without a pause.
         let isExpected = reason == .noRanges && begun?.isOneStream ?? false
         let checks = !asksAgain ? 0 : isExpected ? 1 : Self.most
         let breach = asked < checks ? reason.breach(begun?.identity, file.identity) : nil
@@ -61,8 +65,10 @@ struct LossCheck: Sendable {
         return .askAgain(pause: isExpected ? nil : asked, breach)
     }
 
-    /// What speaks against giving up a part whose version is known by a strong validator: a reply of
-    /// another size with no validator and without ranges.
+    /// Returns why the offer is probably a page in place of the file; `nil` if it is not.
+    ///
+    /// The part has a strong validator (RFC 9110 §8.8.1). The offer has another size, no validators
+    /// and no ranges.
     private static func page(
         in file: RemoteFile, _ begun: RemoteIdentity?, _ reason: StartOverReason
     ) -> ContractBreach? {
@@ -74,21 +80,21 @@ struct LossCheck: Sendable {
 }
 
 extension RemoteFile {
-    /// Whether nothing says which version it is.
+    /// Whether the response had no validators (RFC 9110 §8.8).
     fileprivate var isAnonymous: Bool { etag == nil && lastModified == nil }
 }
 
 extension StartOverReason {
-    /// What of the server's replies this is about, so that asking again may bring another answer.
+    /// Returns the statement of the server that another response may revoke.
     ///
     /// - Parameters:
     ///   - begun: The version of the part.
-    ///   - offered: What the server states.
-    /// - Returns: `nil` when asking again is of no use.
+    ///   - offered: The version that the server states.
+    /// - Returns: The statement; `nil` if asking again does not help.
     fileprivate func breach(
         _ begun: RemoteIdentity?, _ offered: RemoteIdentity
     ) -> ContractBreach? {
-        // What is stated as before, and counts for nothing by now, is no news.
+        // Another response does not help if the validators are unchanged but no longer trusted.
         if self == .noValidator, begun?.strongValidator != nil, offered.blank.isEmpty {
             return .otherLastModified(expected: begun?.lastModified, got: nil)
         }

@@ -1,6 +1,6 @@
 import Assembler
 
-/// The URLs of one file, in their order: what each offers, and which are given up.
+/// The URLs of one file, in the caller's order: the offer of each, and which of them are dropped.
 ///
 /// May be used from any task.
 final class MirrorBook: Sendable {
@@ -12,7 +12,7 @@ final class MirrorBook: Sendable {
         var asking: Task<Answer, Never>?
     }
 
-    /// One for each URL; the first is the one that was given first.
+    /// The probes, one for each URL, in the caller's order.
     let probes: [Probe]
     private let checksum: Digest?
     private let loop: TransferLoop
@@ -20,7 +20,7 @@ final class MirrorBook: Sendable {
     private let entries: Monitor<[Entry]>
     private let report: @Sendable (DownloadNotice) -> Void
 
-    /// Begins to ask every URL what it offers.
+    /// Starts to probe every URL.
     init(
         _ probes: [Probe], checksum: Digest?, beginning: Probe.Beginning, loop: TransferLoop,
         report: @escaping @Sendable (DownloadNotice) -> Void
@@ -37,7 +37,8 @@ final class MirrorBook: Sendable {
     private func ask(_ number: Int, _ beginning: Probe.Beginning) {
         var probe = probes[number]
         probe.beginning = beginning
-        // Those after the first have few retries, and short waits, in any case.
+        // Mirrors always have few retries and short waits, so that they need no limit of first
+        // contact.
         if number > 0 { probe.beginning?.contact.isBounded = false }
         let task = Task { [probe] () async -> Answer in
             do throws(DownloadError.Reason) {
@@ -50,7 +51,7 @@ final class MirrorBook: Sendable {
         entries.withLock { $0[number].asking = task }
     }
 
-    /// What a URL answered; waits for it.
+    /// Returns the answer of a URL; waits until it has arrived.
     func answer(of number: Int) async -> Answer {
         guard let task = entries.withLock({ $0[number].asking }) else {
             return .failure(.cancelled)
@@ -58,16 +59,18 @@ final class MirrorBook: Sendable {
         return await task.value
     }
 
-    /// What comes while one waits for answers.
+    /// An event while a download waits for answers.
     enum Event: Sendable {
         case answer(Int, Answer)
-        /// The first URL has not answered in time, though another one has.
+        /// The URL given first has not answered in time, but another one has.
         case late
     }
 
-    /// The answers of all URLs that are not given up, as they come; ends with the last.
+    /// Returns the answers of all URLs that are not dropped, in order of arrival.
     ///
-    /// - Parameter grace: Time for the first URL to answer after another one has, in seconds.
+    /// The stream ends after the last answer.
+    ///
+    /// - Parameter grace: The seconds that the URL given first has to answer after another one has.
     /// - Returns: The events, for one reader.
     func answers(grace: Double) -> AsyncStream<Event> {
         let usable = usable
@@ -90,14 +93,14 @@ final class MirrorBook: Sendable {
         }
     }
 
-    /// Ends all that is asked.
+    /// Cancels all probes.
     func cancel() {
         for entry in entries.withLock({ $0 }) { entry.asking?.cancel() }
     }
 
-    /// URLs that are not given up, by number.
+    /// The numbers of the URLs that are not dropped.
     var usable: [Int] { numbers { $0 == nil } }
-    /// URLs that may have the right file, as far as only a digest can show.
+    /// The numbers of the URLs that may have the right file, which only a digest can show.
     var possible: [Int] { numbers { $0?.mayBeRight(checksum) ?? true } }
 
     private func numbers(_ matches: (MirrorFault?) -> Bool) -> [Int] {
@@ -105,15 +108,16 @@ final class MirrorBook: Sendable {
         return entries.indices.filter { matches(entries[$0].fault) }
     }
 
-    /// Gives a URL up; says so, the first time.
+    /// Drops a URL, and reports that if the fault is new.
     func drop(_ number: Int, _ fault: MirrorFault) {
         guard note(number, fault) else { return }
         report(.mirrorDropped(url: probes[number].url.redacted, why: fault))
     }
 
-    /// Notes that a URL is given up.
+    /// Records that a URL is dropped.
     ///
-    /// - Returns: Whether it was not before, or for a reason that can pass.
+    /// - Returns: Whether the record has changed: the URL was in use, or its earlier fault did not
+    ///   exclude that it has the right file.
     @discardableResult
     func note(_ number: Int, _ fault: MirrorFault) -> Bool {
         entries.withLock { entries in
@@ -124,7 +128,8 @@ final class MirrorBook: Sendable {
         }
     }
 
-    /// The first URL that was given up because the server refused it, as an expired link would be, and why.
+    /// The first URL that was dropped because the server refused it as it refuses an expired link,
+    /// with the reason.
     var firstRefusal: (number: Int, reason: DownloadError.Reason)? {
         for (number, entry) in entries.withLock({ $0 }).enumerated() {
             if case .failed(let reason)? = entry.fault, reason.linkStatus != nil {
@@ -134,10 +139,10 @@ final class MirrorBook: Sendable {
         return nil
     }
 
-    /// Takes those into use again that were given up because the network was away, and asks them anew.
+    /// Uses URLs again that were dropped because the network was lost, and probes them anew.
     ///
-    /// - Parameter before: Those that were in use when that was noticed: whatever was wrong with them since
-    ///   then, was the network's doing.
+    /// - Parameter before: The URLs that were in use when the loss was noticed. Their later faults
+    ///   are attributed to the network.
     func revive(_ before: [Int]) {
         for (number, fault) in entries.withLock({ $0 }).map(\.fault).enumerated() {
             guard let fault else { continue }
@@ -147,10 +152,10 @@ final class MirrorBook: Sendable {
         }
     }
 
-    /// Takes a URL that was given up into use again.
+    /// Uses a dropped URL again.
     func restore(_ number: Int) { entries.withLock { $0[number].fault = nil } }
 
-    /// Keeps a URL as a standby mirror; says so, the first time.
+    /// Keeps a URL as a standby mirror, and reports that the first time.
     func keepAsStandby(_ number: Int) {
         let isNew = entries.withLock { entries in
             defer { entries[number].isOnStandby = true }
@@ -159,13 +164,13 @@ final class MirrorBook: Sendable {
         if isNew { report(.mirrorOnStandby(url: probes[number].url.redacted)) }
     }
 
-    /// Every URL that was given up, in order, and why.
+    /// Every dropped URL with its fault, in the caller's order.
     var failed: [FailedMirror] {
         zip(probes, entries.withLock { $0 }).compactMap { probe, entry in
             entry.fault.map { FailedMirror(url: probe.url.redacted, fault: $0) }
         }
     }
 
-    /// Why the first URL that was given up is.
+    /// The reason for which the first dropped URL was dropped.
     var firstReason: DownloadError.Reason? { failed.first?.fault.reason }
 }

@@ -1,25 +1,26 @@
 import Assembler
 import Glibc
 
-/// What stands at the destination of a download before anything is fetched.
+/// The check of what exists at the destination, before the first request.
 ///
-/// Reads files, and decides nothing: ``Plan`` does, by what is to be seen.
+/// Reads files and decides nothing: ``Plan`` decides.
 struct Survey: Sendable {
-    /// What is to be seen.
+    /// The result, as the plan receives it.
     let sight: Plan.Sight
-    /// The regular file that stands there, open.
+    /// The existing regular file, open.
     var file: StandingFile?
-    /// How what is damaged of it is repaired.
+    /// The plan to repair the file's damaged bytes.
     var repair: RepairPlan?
 
-    /// Looks at the place of a file; blocks.
+    /// Looks at the destination; blocks, and may read the whole file.
     ///
     /// - Parameters:
-    ///   - target: The place.
-    ///   - job: What was asked: a file that is to be replaced anyway need not be read.
-    ///   - isCancelled: Asked again and again while the data is read.
-    /// - Returns: What stands there; `nil` after cancelling.
-    /// - Throws: `folderUnavailable`, `destinationExists`, `notARegularFile`, `cannotCreate`, `io`.
+    ///   - target: The destination.
+    ///   - job: The request of the caller. A file that will be replaced is not opened.
+    ///   - isCancelled: Called repeatedly while the data is read; returns whether to stop.
+    /// - Returns: The survey; `nil` after cancellation.
+    /// - Throws: `folderUnavailable`, `destinationExists`, `notARegularFile`, `cannotCreate`, `io`;
+    ///   `noPart` and `foreignPart` if a part must exist.
     static func look(
         at target: FileTarget, for job: DownloadJob, _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> Survey? {
@@ -52,7 +53,7 @@ struct Survey: Sendable {
         return Survey(sight: .file(facts, content), file: file)
     }
 
-    /// The regular file that stands at a place; it is neither opened nor read, and this blocks.
+    /// Returns the existing regular file without opening it; blocks.
     ///
     /// - Throws: `folderUnavailable`, `cannotCreate`.
     static func existing(at target: FileTarget) throws(AssemblyError) -> Plan.StandingFacts? {
@@ -62,7 +63,7 @@ struct Survey: Sendable {
             path: target.path, size: status.size, modified: status.modified, known: nil)
     }
 
-    /// Finds out what of a file is damaged.
+    /// Looks for the damaged bytes of a file; blocks, and reads the whole file.
     private static func lookForDamage(
         at target: FileTarget, for job: DownloadJob, _ isCancelled: () -> Bool
     ) throws(AssemblyError) -> Survey? {
@@ -90,7 +91,7 @@ struct Survey: Sendable {
 }
 
 extension Plan.StandingFacts {
-    /// What is known of an open file.
+    /// Describes an open file.
     fileprivate init(_ file: StandingFile) {
         self.init(
             path: file.path, size: file.status.size, modified: file.status.modified,
@@ -99,7 +100,8 @@ extension Plan.StandingFacts {
 }
 
 extension StandingFile {
-    /// What the bytes of the file come to; `nil` when they are not what was written down about them.
+    /// Returns the digests of the file's bytes; `nil` if they differ from the record of an earlier
+    /// run.
     ///
     /// - Throws: `cancelled`.
     func checkedContent() async throws(DownloadError.Reason) -> Plan.Content? {
@@ -112,8 +114,9 @@ extension StandingFile {
         }
     }
 
-    /// What the bytes of the file come to, by a digest like this one; `nil` when they cannot all be read,
-    /// or after cancelling.
+    /// Returns the digest of the file's bytes, computed by the same algorithm.
+    ///
+    /// `nil` if not all bytes can be read, or after cancellation.
     func content(like digest: Digest, _ isCancelled: () -> Bool) -> Plan.Content? {
         self.digest(like: digest, isCancelled: isCancelled).map {
             Plan.Content(digests: [$0.digest], crc32: $0.crc32)

@@ -1,27 +1,28 @@
 import Assembler
 
-/// What a file that segget has not brought counts for, where it stands at the destination.
+/// The decision how an existing file counts that segget has not downloaded.
 ///
 /// Pure.
 enum TakeOverDecision: Sendable, Hashable {
-    /// Nothing: it is in the way, as any other file.
+    /// The file does not count; it prevents the download like any other file.
     case none
-    /// It is the file, if a sample of it is what the server sends.
+    /// The file is complete if a sample of it matches the server's bytes.
     case compareSample
-    /// It is the beginning of the file, if its bytes are: a digest decides in the end.
+    /// The file is adopted as the beginning of the download; a digest verifies the whole file.
     case adopt
-    /// It was to become the file, and nothing proves that its bytes are the server's: it is replaced.
+    /// The file would be adopted, but nothing can verify its bytes: it is replaced.
     case replace
 
     /// Decides by the lengths.
     ///
     /// - Parameters:
-    ///   - takesOver: What may count.
-    ///   - size: Length of the file in bytes.
-    ///   - controlledSize: Length of the remote file by aria2's control file, if one stands beside the file.
-    ///   - remote: Length of the remote file in bytes; `nil` when unknown.
-    ///   - hasDigest: Whether the whole file is compared with a digest in the end.
-    ///   - resumes: Whether what is there may be kept.
+    ///   - takesOver: The files that may count.
+    ///   - size: The length of the existing file in bytes.
+    ///   - controlledSize: The length of the remote file in bytes according to aria2's control
+    ///     file; `nil` if there is no control file.
+    ///   - remote: The length of the remote file in bytes; `nil` if it is unknown.
+    ///   - hasDigest: Whether a digest verifies the whole file in the end.
+    ///   - resumes: Whether the caller permits resuming.
     init(
         _ takesOver: TakeOver, size: Int64, controlledSize: Int64?, remote: Int64?,
         hasDigest: Bool, resumes: Bool
@@ -30,7 +31,7 @@ enum TakeOverDecision: Sendable, Hashable {
             self = .none
             return
         }
-        // A control file of another file's says nothing of this one.
+        // A control file with another length belongs to another remote file.
         let isControlled = takesOver >= .controlled && resumes && controlledSize == remote
         if isControlled || takesOver >= .begun && size < remote {
             self = resumes && hasDigest ? .adopt : .replace
@@ -43,21 +44,21 @@ enum TakeOverDecision: Sendable, Hashable {
 }
 
 extension FinishedDoubt {
-    /// Why a file is replaced that was to become the one that is fetched; `nil` where it must stay.
+    /// Returns why a file that cannot be adopted is replaced; `nil` if it must be kept.
     init?(_ obstacle: AdoptionObstacle) {
         switch obstacle {
         case .sampleDiffers, .longerThanRemote, .otherSize: self = .otherBytes
         case .noProof, .onlyDigestTells, .noRanges: self = .unproven
         case .nothingInIt, .controlFile, .shorterThanControlFile, .hasOtherNames, .otherOwner:
             self = .unusable
-        // Somebody works on it, or it is no file; the rest comes later.
+        // The file must not be touched, or the obstacle occurs only after this decision.
         case .inUse, .changed, .missing, .notARegularFile, .otherDigest, .otherVersion: return nil
         }
     }
 }
 
 extension FinishedDoubt {
-    /// Why a file stays that was to be continued; `nil` where the obstacle says more.
+    /// Returns why a file that cannot be continued is kept; `nil` if the obstacle states more.
     init?(continuing obstacle: AdoptionObstacle) {
         switch obstacle {
         case .sampleDiffers: self = .notTheServers
@@ -67,7 +68,7 @@ extension FinishedDoubt {
         }
     }
 
-    /// Whether it says no more than that nothing proves the version.
+    /// Whether the doubt only states that nothing identifies the version.
     var isUnproven: Bool {
         switch self {
         case .otherURL, .remote(.noValidator), .remote(.urlChanged), .remote(.otherServer): true
@@ -77,7 +78,7 @@ extension FinishedDoubt {
 }
 
 extension DigestAlgorithm {
-    /// The lower, the more a digest shows.
+    /// The rank of the algorithm by strength; 0 is the strongest.
     var order: Int {
         switch self {
         case .sha512: 0
@@ -90,14 +91,15 @@ extension DigestAlgorithm {
 }
 
 extension DownloadJob {
-    /// Whether a file that no earlier run has marked is compared with the server's.
+    /// Whether a file of unknown origin is compared with the remote file.
     ///
-    /// Where each request may count, none is sent for that.
+    /// It is not if every request may count (`singleRequest`): the comparison needs further
+    /// requests.
     var comparesUnmarked: Bool {
         options.takesOver == .nothing && !options.singleRequest && options.adopt == nil
     }
 
-    /// What a file counts for that is to be continued; nothing is replaced.
+    /// Returns how a file counts that is to be continued, and that is never replaced.
     func continuing(
         _ size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
     ) -> TakeOverDecision {
@@ -106,7 +108,7 @@ extension DownloadJob {
             hasDigest: !offer.digests.isEmpty || options.checksum != nil, resumes: options.resume)
     }
 
-    /// What a file at the destination counts for.
+    /// Returns how a file at the destination counts.
     func takeOver(
         of size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
     ) -> TakeOverDecision {
@@ -116,17 +118,17 @@ extension DownloadJob {
             hasDigest: !offer.digests.isEmpty || options.checksum != nil, resumes: options.resume)
     }
 
-    /// Whether a file may count for the download, as far as can be said before the lengths are compared.
+    /// Returns whether a file may count for the download, before the lengths are compared.
     func mayCount(controlledSize: Int64?) -> Bool {
         options.takesOver >= (controlledSize == nil || !options.resume ? .complete : .controlled)
     }
 
-    /// Whether a file stands at a place that may count for the download; blocks.
+    /// Returns whether a file that may count for the download exists at the destination; blocks.
     ///
     /// - Parameters:
-    ///   - target: The place.
-    ///   - offer: What the server offers; without it, the lengths are not compared.
-    /// - Returns: Whether one does.
+    ///   - target: The destination.
+    ///   - offer: The server's offer; without it, the lengths are not compared.
+    /// - Returns: Whether such a file exists.
     func mayTakeOver(_ target: FileTarget, _ offer: Plan.Offer? = nil) -> Bool {
         guard options.takesOver > .nothing || options.continuesExisting,
             let file = try? StandingFile.open(folder: target.folder, name: target.name)
