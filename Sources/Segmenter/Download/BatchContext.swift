@@ -1,48 +1,54 @@
 import Assembler
 
-/// What a batch does for its files.
+/// The services of a batch for one of its files.
 struct BatchContext: Sendable {
-    /// Chooses the name in the folder, from the one that is suggested, the full URLs, and whether that one is
-    /// taken although something stands there.
+    /// Waits for the file's turn, and returns the name that the batch assigns in the folder.
+    ///
+    /// The arguments are the suggested name, the URLs in full, and whether the suggested name may
+    /// be used although it exists.
     let naming: @Sendable (FileTarget, [String], Bool) async throws(DownloadError.Reason) -> String
-    /// Takes the name that is suggested, or the next number of it that no earlier file has, if a file of that
-    /// name exists; `nil` where none does.
+    /// Waits for the file's turn, and returns the name of an existing file to be skipped.
+    ///
+    /// That is the suggested name or, if earlier files of the list have it, the next numbered one.
+    /// `nil` if no file has that name.
     let existing: @Sendable (FileTarget) async throws(DownloadError.Reason) -> String?
     let publisher: WholeFilePublisher
     let gate: any SegmentGate
-    /// Whether it is begun like any other file, with a place at the gate that it has already: it has
-    /// mirrors, may be requested once only, or something stands at the names that are to be expected.
+    /// Whether the file starts like a single download, and already has a place at the gate.
+    ///
+    /// That is so if it has mirrors or may be requested only once, or if an expected name exists.
     let isBegun: Bool
-    /// Notes that one request has brought the file, of so many bytes.
+    /// Records that one response has delivered the file; the argument is its size in bytes.
     let hasCome: @Sendable (Int) -> Void
-    /// Notes that it goes the way of others nevertheless.
+    /// Records that such a file is nevertheless assembled like others.
     let isDeclined: @Sendable () -> Void
-    /// Notes that it is done; takes the time to first byte of replies.
+    /// Records that a small file is published; the argument is the time to first byte.
     let isDone: @Sendable (BatchWidth.Wait?) -> Void
-    /// Runs what chooses a name when the turn of the file has come.
+    /// Calls the argument when it is the file's turn to choose a name.
     let whenDue: @Sendable (@escaping @Sendable () -> Void) -> Void
-    /// Gives up the slot of the file, which the server of this origin refuses, for so many seconds at least; returns
-    /// with a slot, when it may be served, or after cancelling.
+    /// Gives up the file's slot for at least `delay` seconds, because the origin refuses the file.
+    ///
+    /// Returns when the file has a slot again, or after cancellation.
     let stepAside: @Sendable (_ origin: String, _ delay: Double) async -> Void
-    /// The folders that the batch makes.
+    /// The folders that the batch creates.
     let folders: MadeFolders
-    /// The same, where it is the file's turn; blocks.
+    /// Assigns the name like `naming`, but must be called in the file's turn; blocks.
     let claim: @Sendable (FileTarget, [String], Bool) throws(AssemblyError) -> String
 }
 
-/// Lets so many files be fetched in segments at a time.
+/// Limits how many files are downloaded in segments at a time.
 protocol SegmentGate: Sendable {
-    /// Takes a place, if one is free.
+    /// Takes a place if one is free.
     func tryEnter() -> Bool
     /// Waits for a place.
     ///
-    /// - Returns: Whether there is one; not after cancelling.
+    /// - Returns: Whether the file has a place; `false` after cancellation.
     func enter() async -> Bool
-    /// Gives a place back.
+    /// Releases a place.
     func leave()
 }
 
-/// The place of one file at its batch's gate.
+/// The place of one file at the gate of its batch.
 final class GatePlace: Sendable {
     private let gate: any SegmentGate
     private let hasEntered: Monitor<Bool>
@@ -53,14 +59,14 @@ final class GatePlace: Sendable {
         hasEntered = Monitor(batch.isBegun)
     }
 
-    /// Waits until the file may be fetched in segments.
+    /// Waits until the file may be downloaded in segments.
     ///
     /// - Throws: `cancelled`.
     func enter(_ finding: inout Probe.Finding) async throws(DownloadError.Reason) {
         guard !hasEntered.withLock({ $0 }) else { return }
         if !gate.tryEnter() {
             if let reply = finding.firstReply, reply.end == nil {
-                // No connection waits for other files: the rest is asked for again.
+                // No connection stays open while the file waits: the rest is requested again.
                 finding.firstReply = reply.body.isEmpty ? nil : reply.released
             }
             guard await gate.enter() else { throw .cancelled }
@@ -68,7 +74,8 @@ final class GatePlace: Sendable {
         hasEntered.withLock { $0 = true }
     }
 
-    /// Has others take the place, where there is one, as long as `body` takes, and takes one again.
+    /// Releases the place, if the file has one, while `body` runs, and waits for a place
+    /// afterwards.
     func leaving(_ body: () async -> Void) async {
         let hadEntered = leave()
         await body()
@@ -76,9 +83,9 @@ final class GatePlace: Sendable {
         hasEntered.withLock { $0 = true }
     }
 
-    /// Gives the place back.
+    /// Releases the place.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the file had a place.
     @discardableResult
     func leave() -> Bool {
         let hadEntered = hasEntered.withLock { hasEntered in

@@ -1,32 +1,34 @@
 import Assembler
 
-/// The parts that earlier runs have left in the folders of a session.
+/// Remembers the parts of earlier runs in the folders of a session.
 ///
-/// A folder is read once, and again when it has changed, but in no more than a tenth of the time: what other
-/// programs begin there is found soon, and a folder of many files costs each of many downloads nothing. A manifest
-/// is opened once.
+/// A changed folder is read again, but reading takes at most a tenth of the time. New parts of
+/// other programs are thus found soon, and many downloads do not each read a large folder. Each
+/// manifest is opened once. May be used from any thread.
 final class BegunParts: Sendable {
-    /// What was found in one folder.
+    /// The known parts of one folder.
     private struct Shelf {
         var identity: FileIdentity?
         var reading = FolderReading()
         var inodes: [String: UInt64] = [:]
-        /// What the parts were begun for, by the name of their files.
+        /// The headers of the manifests, by the names of the destinations.
         var headers: [String: Manifest.Header] = [:]
-        /// Their names by what their manifests show of the URL.
+        /// The names of the destinations, by the URL in the manifest.
         var names: [String: Set<String>] = [:]
-        /// Those that may be another URL's than their manifests show.
+        /// The names of parts that a newer link may have begun, so that their manifests show
+        /// another URL.
         var given: Set<String> = []
     }
 
-    /// Most folders that are remembered.
+    /// The number of folders that are remembered.
     private static let most = 256
 
     private let shelves = Monitor<[String: Shelf]>([:])
 
-    /// The parts in a folder that may have been begun for one of the URLs; blocks.
+    /// Returns the parts in a folder that may have been begun for one of the URLs; blocks.
     ///
-    /// - Returns: The names of their files, in no order; the manifests may be others by now.
+    /// - Returns: The names of the destinations, sorted. The manifests may have changed since they
+    ///   were read.
     func candidates(in path: String, for urls: [WebURL]) -> [String] {
         shelves.withLock { shelves in
             guard let folder = try? Folder(path) else { return [] }
@@ -69,35 +71,38 @@ final class BegunParts: Sendable {
     }
 }
 
-/// When a folder is read again.
+/// Decides when a folder is read again.
 ///
-/// Pure; times are seconds on the monotonic clock.
+/// Pure; times are seconds on the monotonic clock, unless stated otherwise.
 struct FolderReading: Sendable {
-    /// A folder that has just changed may change again within the same tick of the file system's clock.
+    /// The resolution of a file system's clock, in nanoseconds.
+    ///
+    /// A folder that has just changed may change again without a new modification time.
     private static let tick: Int64 = 20_000_000
 
-    /// When the last reading ended, how long it took, and when the folder had last changed before it.
+    /// The end and the duration of the last reading, and the folder's modification time before it.
     private var last: (end: Double, duration: Double, modified: Int64?)?
 
-    /// Whether it is to be read now.
+    /// Returns whether to read the folder now.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - modified: When it has last changed, in nanoseconds since 1970.
-    /// - Returns: Whether it is.
+    ///   - modified: The folder's modification time, in nanoseconds since 1970; `nil` if it is
+    ///     unknown.
+    /// - Returns: Whether the folder may have changed, and the last reading was long enough ago.
     func isDue(_ now: Double, modified: Int64?) -> Bool {
         guard let last else { return true }
         if let modified, modified == last.modified { return false }
         return now - last.end >= 9 * last.duration
     }
 
-    /// Notes a reading.
+    /// Records a reading.
     ///
     /// - Parameters:
-    ///   - began: When it began.
-    ///   - end: When it ended.
-    ///   - modified: When the folder had last changed before it began.
-    ///   - date: The time of day when it began, in nanoseconds since 1970.
+    ///   - began: When the reading began.
+    ///   - end: When the reading ended.
+    ///   - modified: The folder's modification time before the reading, in nanoseconds since 1970.
+    ///   - date: The time of day when the reading began, in nanoseconds since 1970.
     mutating func took(
         from began: Double, to end: Double, modified: Int64?,
         date: Int64 = Int64(secondsSince1970() * 1e9)

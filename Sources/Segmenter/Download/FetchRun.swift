@@ -1,38 +1,40 @@
 import Assembler
 
-/// One fetch on the loop thread, which a task waits for.
+/// Runs one fetch on the loop thread, while a task waits for its result.
 struct FetchRun: Sendable {
-    /// How a fetch ended, what it reported last, and what each server has brought.
+    /// The result of a fetch, its last progress, and the bytes that each server has delivered.
     typealias End = (outcome: Fetch.Outcome, last: DownloadProgress?, ledger: MirrorLedger)
 
     let loop: TransferLoop
     let setup: Fetch.Setup
     let output: any Output
-    /// When the download began, on the monotonic clock.
+    /// When the download started, in seconds on the monotonic clock.
     let started: Double
-    /// Bytes that earlier fetches of the download have received.
+    /// The number of bytes that earlier fetches of the download have received.
     let earlier: Int64
     let report: @Sendable (DownloadEvent) -> Void
-    /// Where whoever asks finds it; `nil` where nobody does.
+    /// Where other tasks find the fetch; `nil` if no task looks for it.
     let present: PresentFetch?
 
-    /// Fetches until all is there or nothing more can be done; cancelling the task stops it in order.
+    /// Downloads until all bytes have arrived or the fetch cannot continue.
     ///
-    /// - Parameter gather: Has mirrors join, as long as it is under way.
-    /// - Returns: How it ended.
+    /// Cancelling the task stops the fetch in an orderly way.
+    ///
+    /// - Parameter gather: Looks for mirrors and lets them join; cancelled when the fetch ends.
+    /// - Returns: The result.
     func callAsFunction(
         _ gather:
             @escaping @Sendable (_ join: @escaping @Sendable (Fetch.Mirror) -> Void) async
             -> Void
     ) async -> End {
-        // Asks further mirrors, which join.
+        // The task that probes mirrors, which then join.
         let gathering = Monitor<Task<Void, Never>?>(nil)
         defer {
             present?.ended()
             gathering.withLock { $0 }?.cancel()
         }
-        // With the answer comes everything that the loop thread did to the output, which is this task's
-        // again from here on.
+        // The loop thread owns the output until it resumes the answer. All its writes are visible
+        // to this task afterwards.
         return await loop.wait(otherwise: (.cancelled, nil, .init())) { [self] worker, answer in
             let reporter = ProgressReporter(started: started, earlier: earlier) {
                 [report] in report(.progress($0))
@@ -58,14 +60,14 @@ struct FetchRun: Sendable {
 }
 
 extension Fetch.Setup {
-    /// What a fetch of a file works with, as earlier attempts have left it.
+    /// Describes a fetch of a file, with the results of earlier attempts.
     init(
         _ job: DownloadJob, _ primary: Primary, _ attempts: Attempts, hasLinks: Bool,
         resolve: @escaping @Sendable () async -> Probe.Resolution
     ) {
         let (finding, probe, options) = (primary.finding, primary.probe, job.options)
         var server = probe.server(primary.number, finding)
-        // A new link is tried before its server is left alone.
+        // A new link is tried before segget leaves the server alone for a while.
         if hasLinks { server.mayRest = false }
         let machine = FetchMachine.Setup(
             primary: server,

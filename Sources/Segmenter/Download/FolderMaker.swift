@@ -1,46 +1,50 @@
 import Assembler
 import Glibc
 
-/// Makes the folders that are missing on the way to the destination, where that is wanted, and takes them
-/// away again when nothing came of the download.
+/// Creates missing folders of the destination, if the options permit that.
+///
+/// Removes them again if the download leaves no file in them.
 struct FolderMaker: Sendable {
-    /// Times that a folder is made which another process takes away again, because it is empty.
+    /// How often a folder is created again after another process has removed it while it was empty.
     private static let attempts = 3
 
     private let made: MadeFolders
     private let rule: MissingFolders
-    /// Whether they are other files' too.
+    /// Whether other files of a batch share the folders.
     private let isShared: Bool
 
-    /// Makes folders as a download's options say, on its own or, where a batch has its own, together with other files.
+    /// Follows the options of a download; `made` has the folders of the file's batch, if there is
+    /// one.
     init(_ options: FileOptions, sharing made: MadeFolders?) {
         self.made = made ?? MadeFolders(umask: options.umask)
         rule = options.missingFolders
         isShared = made != nil
     }
 
-    /// Whether a folder is made if it is missing.
+    /// Returns whether a folder is created if it is missing.
     func makes(_ path: String) -> Bool { rule != .refused && path != "." }
 
-    /// Makes a folder unless it is there; blocks.
+    /// Creates a folder unless it exists; blocks.
     ///
-    /// - Throws: `folderUnavailable` where it is missing and not to be made.
+    /// - Throws: `folderUnavailable` if it is missing and must not be created; `cannotCreate`,
+    ///   `io`.
     func make(_ path: String) throws(AssemblyError) {
         guard path != "." else { return }
         try made.make(path, rule)
     }
 
-    /// The folder in which a missing one would be made; `nil` when that is there, or is not to be made.
+    /// Returns the folder in which a missing one would be created; blocks.
     ///
-    /// Blocks.
+    /// `nil` if the path exists, or if the options do not permit to create it.
     func parent(ofMissing path: String) throws(AssemblyError) -> String? {
         guard makes(path) else { return nil }
         return try made.parent(ofMissing: path, rule)
     }
 
-    /// Opens the part, in a folder that is made again if another process has removed it meanwhile; blocks.
+    /// Opens the part, and creates its folder again if another process has removed it; blocks.
     ///
-    /// - Throws: `partGone` where the run had a part in that folder.
+    /// - Throws: `partGone` if an earlier attempt of this run had a part in that folder; the errors
+    ///   of `Assembly.init` and ``make(_:)``.
     func open(_ request: Assembly.Request) throws(AssemblyError) -> Assembly {
         var attempts = makes(request.folder) ? Self.attempts : 0
         while true {
@@ -59,10 +63,10 @@ struct FolderMaker: Sendable {
         }
     }
 
-    /// Notes that a finished file is in a folder.
+    /// Records that a folder has a finished file.
     func keep(_ path: String) { made.keep(path) }
 
-    /// Removes those that hold nothing, unless they are other files' too; blocks.
+    /// Removes the created folders that are empty, unless a batch shares them; blocks.
     func removeEmpty() {
         guard !isShared, rule != .refused else { return }
         made.removeEmpty()
@@ -70,7 +74,7 @@ struct FolderMaker: Sendable {
 }
 
 extension AssemblyError {
-    /// Whether a folder that is gone may be the cause.
+    /// Whether a removed folder may be the cause.
     fileprivate var mayBeMissingFolder: Bool {
         switch self {
         case .folderUnavailable(_, ENOENT), .cannotCreate(_, ENOENT), .io(_, _, ENOENT): true

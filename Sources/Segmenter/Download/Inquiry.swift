@@ -1,37 +1,37 @@
 import Assembler
 
-/// The URL whose version of the file is put together, with what it offers.
+/// The URL whose version of the file is downloaded, with what it offers.
 struct Primary: Sendable {
-    /// Which of the URLs it is, counted from 0.
+    /// The number of the URL in the caller's order, from 0.
     var number = 0
     var probe: Probe
     var finding: Probe.Finding
 }
 
-/// Asks a server what it offers, and holds the answer against the limit of size.
+/// Asks a server what it offers, and checks the limit of the file's size.
 ///
-/// Tells every answer.
+/// Reports every finding.
 struct Inquiry: Sendable {
     let job: DownloadJob
     let report: @Sendable (DownloadEvent) -> Void
 
-    /// What bounds the tries before the first byte.
+    /// The bounds on the attempts before the first byte.
     var beginning: Probe.Beginning {
         Probe.Beginning(contact: FirstContact(isBounded: !job.options.areRetriesGiven)) { [job] in
             await job.isContinued()
         }
     }
 
-    /// Probes, and reports what was found.
+    /// Probes a URL, and reports the finding.
     ///
     /// - Parameters:
-    ///   - probe: What asks.
-    ///   - byGet: Whether `HEAD` is skipped.
-    ///   - range: What `GET` asks for; `nil` for the whole file.
-    ///   - head: What was found just before, and may be no more than a hint.
-    ///   - before: What was found before that may have changed since.
-    /// - Returns: What was found; a body may wait.
-    /// - Throws: Why the file cannot be had.
+    ///   - probe: The probe of the URL.
+    ///   - byGet: Whether `HEAD` is omitted.
+    ///   - range: The range that `GET` requests; `nil` for the whole file.
+    ///   - head: The finding of a request just before, which may be from a `HEAD` alone.
+    ///   - before: An earlier finding, after which the file may have changed.
+    /// - Returns: The finding. The caller takes or drops the body if one is paused.
+    /// - Throws: `tooLarge`, or the reason why the file cannot be downloaded.
     func find(
         _ probe: Probe, byGet: Bool, range: ByteRange? = Probe.firstRange,
         after head: Probe.Finding? = nil, again before: Probe.Finding? = nil
@@ -45,29 +45,31 @@ struct Inquiry: Sendable {
         }
         report(.probed(finding.file))
         if job.isTooLarge(finding.file), !finding.isProven {
-            // `HEAD` is a hint: a `GET` is to say the same.
+            // A `HEAD` is only a hint: a `GET` has to state the same size.
             return try await find(probe, byGet: true, range: Probe.firstByte, after: finding)
         }
         try job.checkSize(of: finding.file)
         return finding
     }
 
-    /// Has a `GET` say what is offered: what was found before may be no more than a hint.
+    /// Returns the finding of a `GET`, because the earlier one may be from a `HEAD` alone.
     func prove(_ primary: Primary) async throws(DownloadError.Reason) -> Probe.Finding {
         try await find(
             primary.probe, byGet: true, range: Probe.firstByte, after: primary.finding)
     }
 
-    /// Refuses a file that is larger than it may be; what a `HEAD` says has to be said by a `GET`.
+    /// Throws if the file is larger than the limit; a `GET` has to confirm a size that a `HEAD`
+    /// stated.
     ///
-    /// - Throws: `tooLarge`, or why there is no answer.
+    /// - Throws: `tooLarge`, or the reason why there is no answer.
     func checkSize(_ primary: inout Primary) async throws(DownloadError.Reason) {
         guard job.isTooLarge(primary.finding.file) else { return }
         if !primary.finding.isProven { primary.finding = try await prove(primary) }
         try job.checkSize(of: primary.finding.file)
     }
 
-    /// Makes a conditional request (RFC 9110 §13.1.2, §13.1.3), and hears whether the answer is 304.
+    /// Sends a conditional request (RFC 9110 §13.1.2, §13.1.3), and returns whether the status is
+    /// 304.
     func isUnmodified(
         _ file: Plan.StandingFacts, _ probe: Probe
     ) async throws(DownloadError.Reason) -> Bool {
@@ -75,7 +77,7 @@ struct Inquiry: Sendable {
         let date = header?.lastModified ?? httpDate(secondsSince1970: file.modified)
         let seconds = secondsSince1970(httpDate: date) ?? file.modified
         var conditions: [String] = []
-        // What proves nothing is the same for another file, and so is the answer to it.
+        // A placeholder may be the same for another file: a 304 would prove nothing.
         if !RemoteIdentity.isPlaceholder(date: seconds) {
             conditions.append("If-Modified-Since: \(date)")
         }
@@ -84,7 +86,7 @@ struct Inquiry: Sendable {
         {
             conditions.append("If-None-Match: \(etag)")
         }
-        // What stands on the disk must not smuggle anything into a request.
+        // The values are from the disk, and must not add fields to the request.
         conditions.removeAll { (try? DownloadOptions.check(header: $0)) == nil }
         guard !conditions.isEmpty else { return false }
         let landing = try await probe.follow(
@@ -94,7 +96,7 @@ struct Inquiry: Sendable {
 }
 
 extension Plan.Offer {
-    /// What a server offers, as it was found; `isWhole` when its reply has brought all bytes.
+    /// Describes the offer of a primary; `isWhole`: its response has delivered all bytes.
     init(_ primary: Primary, isWhole: Bool = false) {
         let (finding, url) = (primary.finding, primary.probe.url)
         self.init(
@@ -106,8 +108,9 @@ extension Plan.Offer {
 }
 
 extension DownloadJob {
-    /// The place of the part that an earlier run has begun for one of the URLs that were given, where the
-    /// name is the server's to say; `nil` when there is none.
+    /// Returns where an earlier run has begun or finished the file, if the server chooses the name.
+    ///
+    /// Considers all URLs that the caller gave. `nil` if there is no such part or file.
     func begunTarget() async -> FileTarget? {
         guard case .folder(let given) = destination, options.resume else { return nil }
         let (path, urls, parts) = (FileTarget.folder(given), urls, parts)
@@ -124,16 +127,17 @@ extension DownloadJob {
         }
     }
 
-    /// Whether a part of the file may be there that an earlier run has left.
+    /// Returns whether a part of an earlier run may exist.
     func isContinued() async -> Bool {
         guard options.resume else { return false }
         guard !isRepair else { return true }
         return await begunPart() != nil
     }
 
-    /// What an earlier run has written down of the part that is continued; `nil` where none may be.
+    /// Returns the manifest's header of the part that is resumed; `nil` if there is none.
     ///
-    /// Where the name is the server's to say, any part in the folder counts that was begun for the URL.
+    /// If the server chooses the name, any part in the folder counts that was begun for one of the
+    /// URLs.
     func begunPart() async -> Manifest.Header? {
         guard options.resume else { return nil }
         let (urls, parts) = (urls, parts)
@@ -151,7 +155,7 @@ extension DownloadJob {
                 guard let folder = try? Folder(path) else { return nil }
                 for name in parts.candidates(in: path, for: urls) {
                     guard let header = folder.header(of: name),
-                        // Another query may be a fresh signature.
+                        // Another query may be a newer signature of the same link.
                         urls.contains(where: {
                             header.url == $0.redacted || header.belongs(to: $0.text)
                         }), Assembly.bytesRecorded(folder: path, name: name) > 0
