@@ -38,7 +38,7 @@ struct BatchContext: Sendable {
 
 /// Limits how many files are downloaded in segments at a time.
 protocol SegmentGate: Sendable {
-    /// Takes a place if one is free.
+    /// Takes a place if one is free; returns whether it did.
     func tryEnter() -> Bool
     /// Waits for a place.
     ///

@@ -1,7 +1,7 @@
 import Glibc
 
 extension DescriptorBudget {
-    /// That of this process.
+    /// The budget for the current limit of this process (`RLIMIT_NOFILE` of getrlimit(2)).
     static var current: DescriptorBudget {
         var limit = rlimit()
         let isKnown = getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0

@@ -1,18 +1,18 @@
 import Assembler
 
-/// Runs what blocks on the disk on a thread of its own, and has it fail as a download does.
+/// Runs blocking disk work on a separate thread, and converts its errors to those of a download.
 enum Disk {
-    /// How it serves those who read whole files to check them, in the downloads of the present session.
+    /// The disk priority of threads that read whole files to check them, for the current session.
     @TaskLocal static var checkPriority = DiskPriority.normal
 
-    /// Runs `body`.
+    /// Runs `body` on a separate thread.
     static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws(AssemblyError) -> Value
     ) async throws(DownloadError.Reason) -> Value {
         try await result(body).get()
     }
 
-    /// Runs `body`, and says how that ended.
+    /// Runs `body` on a separate thread, and returns its result instead of throwing.
     static func result<Value: Sendable>(
         priority: DiskPriority = .normal,
         _ body: @escaping @Sendable () throws(AssemblyError) -> Value
@@ -24,10 +24,12 @@ enum Disk {
         }
     }
 
-    /// Runs `body`, which reads whole files to check them: it looks now and then whether it is cancelled, and then
+    /// Runs `body` on a separate thread, with ``checkPriority``, to check whole files.
+    ///
+    /// `body` repeatedly calls its argument, which returns whether the task was cancelled. It then
     /// returns `nil`.
     ///
-    /// - Throws: `cancelled` in that case, and what `body` throws.
+    /// - Throws: `cancelled` if `body` returns `nil`; the errors of `body`.
     static func runUntilCancelled<Value: Sendable>(
         _ body: @escaping @Sendable (() -> Bool) throws(AssemblyError) -> Value?
     ) async throws(DownloadError.Reason) -> Value {

@@ -1,20 +1,19 @@
 import Assembler
 import Glibc
 
-/// What one download was asked to do.
+/// The request of a caller for one download.
 ///
-/// Shared by all that works on it, and never changed: copies of the options would cost each small file of a
-/// list.
+/// Immutable and shared, because each small file of a list would otherwise copy the options.
 final class DownloadJob: Sendable {
     let urlText: String
-    /// The URL, if it is one.
+    /// The URL; `nil` if the text is not a URL.
     let url: WebURL?
     let destination: Destination
     let options: DownloadOptions
-    /// Whether a file is repaired: only what its manifest vouches for is completed.
+    /// Whether a file is repaired: only a part that its manifest describes is completed.
     let isRepair: Bool
     private let budget = DescriptorBudget.current
-    /// The parts that earlier runs have left in the folders of the session.
+    /// The parts of earlier runs in the folders of the session.
     let parts: BegunParts
 
     init(
@@ -29,29 +28,31 @@ final class DownloadJob: Sendable {
         self.isRepair = isRepair
     }
 
-    /// Whether the download fails rather than throw away what is there: that is what it builds on.
+    /// Whether the download fails if it would discard the existing bytes, because it is based on
+    /// them.
     var keepsPart: Bool { isRepair || options.continuesOtherURL || options.adopt != nil }
 
-    /// Whether a URL is none of those that were given, but a link that took the place of one.
+    /// Returns whether a URL is a new link that replaced one of the caller's URLs.
     func isRefreshed(_ url: WebURL) -> Bool { !urls.contains { $0.text == url.text } }
 
-    /// The URLs of the file, as far as they are URLs: the one that was given first in front.
+    /// The valid URLs of the file, in the caller's order.
     var urls: [WebURL] { ([url] + options.mirrors.map { WebURL($0) }).compactMap { $0 } }
 
-    /// Most connections at a time.
+    /// The maximum number of connections.
     var connections: Int {
         options.singleRequest ? 1 : min(options.connections.most, budget.connections)
     }
 
-    /// Most connections at a time for so many bytes; `nil` is an unknown number of them.
+    /// Returns the maximum number of connections for a file of `size` bytes; `nil`: unknown size.
     func connections(for size: Int64?) -> Int {
         guard let size, let least = options.minSplitSize, least > 0 else { return connections }
         return Int(min(Int64(connections), max(1, size / least)))
     }
 
-    /// The URL, after all has been checked that can be before anything is asked.
+    /// Returns the URL, after all checks that need no request.
     ///
-    /// - Throws: `foreignURL`, `invalidURL`, `invalidHeader`, `certificateFile`, `access`, `addressDenied`.
+    /// - Throws: `foreignURL`, `invalidURL`, `invalidHeader`, `certificateFile`, `access`,
+    ///   `addressDenied`.
     func checkedURL() throws(DownloadError.Reason) -> WebURL {
         let url = try Self.usable(url, urlText)
         for header in options.headers {
@@ -75,7 +76,7 @@ final class DownloadJob: Sendable {
         return url
     }
 
-    /// The URL that a text is, if it is one that can be fetched; `url` is what it was read as.
+    /// Returns the URL of a text, if it can be downloaded; `url` is the parsed text.
     ///
     /// - Throws: `foreignURL`, `invalidURL`.
     static func usable(_ url: WebURL?, _ text: String) throws(DownloadError.Reason) -> WebURL {
@@ -87,31 +88,31 @@ final class DownloadJob: Sendable {
         return url
     }
 
-    /// Whether a path leads to a file.
+    /// Returns whether a regular file exists at the path.
     private static func isFile(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// A text that is no URL, without what may be a secret in it.
+    /// Returns a text that is not a URL, without parts that may be secret.
     private static func redactedGuess(_ text: String) -> String {
         guard !text.contains("@") else { return "(not shown: it may hold a password)" }
         return String(text.prefix { $0 != "?" && $0 != "#" })
     }
 
-    // MARK: Where the file goes
+    // MARK: Destination
 
-    /// Whether the caller has named the file, and under no other name it goes.
+    /// Whether the caller chose the name of the file, without an alternative if it is taken.
     var namesFile: Bool {
         if case .file = destination { !options.naming.numbersTaken } else { false }
     }
 
-    /// Whether a file that has the name which the URL suggests is skipped before anything is asked.
+    /// Whether the download ends, before any request, if a file with the name from the URL exists.
     var seeksExisting: Bool {
         if case .folder = destination { options.files.skipsExisting && !isRepair } else { false }
     }
 
-    /// Whether there is a file that the bytes go to.
+    /// Whether the bytes are written to a file with a name.
     var goesToFile: Bool {
         switch destination {
         case .file, .folder: true
@@ -119,12 +120,12 @@ final class DownloadJob: Sendable {
         }
     }
 
-    /// Where the file goes, unless that is taken.
+    /// Returns the destination, regardless of whether the name is taken.
     ///
     /// - Parameters:
-    ///   - file: What the server offers.
-    ///   - url: The URL that was given first.
-    /// - Returns: The place; `nil` for what goes to no file.
+    ///   - file: The server's offer.
+    ///   - url: The URL given first.
+    /// - Returns: The destination; `nil` if the bytes are not written to a file with a name.
     func target(for file: RemoteFile, from url: WebURL) -> FileTarget? {
         switch destination {
         case .file(let path): FileTarget(path: path)
@@ -133,10 +134,10 @@ final class DownloadJob: Sendable {
         }
     }
 
-    /// Where the file goes as far as that can be said before anything is asked.
+    /// Returns the destination that is expected before the first request.
     ///
-    /// - Parameter url: The URL that was given first.
-    /// - Returns: The place; `nil` for what goes to no file.
+    /// - Parameter url: The URL given first.
+    /// - Returns: The destination; `nil` if the bytes are not written to a file with a name.
     func expectedTarget(from url: WebURL) -> FileTarget? {
         switch destination {
         case .file(let path): FileTarget(path: path)
@@ -151,13 +152,16 @@ final class DownloadJob: Sendable {
             ? FileName.suggested(disposition: nil, url: url) : file.suggestedName
     }
 
-    /// Most numbers that are tried for a name that is taken.
+    /// The highest number that is tried if a name is taken.
     private static let highestNumber = 9999
 
-    /// The first of the numbered names that is free, or that an earlier run of the same URL has begun;
-    /// blocks.
+    /// Returns the first numbered name that is free or that an earlier run of the same URL has
+    /// begun.
     ///
-    /// - Throws: `destinationExists` when none is.
+    /// Blocks.
+    ///
+    /// - Throws: `destinationExists` if all names are taken; `folderUnavailable`, `cannotCreate`,
+    ///   `io`.
     func numbered(_ wanted: FileTarget) throws(AssemblyError) -> FileTarget {
         let urls = urls.map(\.text)
         for number in 0...Self.highestNumber {
@@ -169,22 +173,22 @@ final class DownloadJob: Sendable {
         throw .destinationExists(path: wanted.path)
     }
 
-    // MARK: Pages
+    // MARK: HTML pages
 
-    /// Whether what arrived is an HTML page in place of the file.
+    /// Returns whether the response is an HTML page in place of the file.
     ///
     /// - Parameters:
-    ///   - file: What the server said.
-    ///   - target: Where it goes.
-    ///   - start: Its first bytes; `nil` where they are not known.
-    /// - Returns: Whether it is one.
+    ///   - file: The server's offer.
+    ///   - target: The destination.
+    ///   - start: The first bytes of the body; `nil` if they are not known.
+    /// - Returns: Whether the response is a page.
     func isPage(_ file: RemoteFile, for target: FileTarget?, start: [UInt8]?) -> Bool {
         promisesFile(file, for: target) && PageForFile.isOne(type: file.contentType, start: start)
     }
 
-    /// Whether the name or the media type promises something else than a page.
+    /// Returns whether the name or the media type suggests that the file is not a page.
     func promisesFile(_ file: RemoteFile, for target: FileTarget?) -> Bool {
-        // Who knows the digest knows the file.
+        // An expected digest decides whether the bytes are the file.
         guard options.checksum == nil, !isRepair else { return false }
         let names = [target?.name ?? file.suggestedName, url?.lastPathComponent ?? ""]
         return PageForFile.isPromised(names: names, type: file.contentType)
@@ -192,13 +196,13 @@ final class DownloadJob: Sendable {
 
     // MARK: Limits
 
-    /// Whether a file is larger than it may be.
+    /// Returns whether a file is larger than the limit.
     func isTooLarge(_ file: RemoteFile) -> Bool {
         guard let size = file.size, let most = options.limits.maxSize else { return false }
         return size > most
     }
 
-    /// Refuses a file that is larger than it may be.
+    /// Throws if a file is larger than the limit.
     ///
     /// - Throws: `tooLarge`.
     func checkSize(of file: RemoteFile) throws(DownloadError.Reason) {

@@ -1,24 +1,24 @@
 import Assembler
 
-/// A download that goes out in order: what has gone out cannot be taken back.
+/// A download that is written in order to a descriptor; written bytes cannot be taken back.
 struct OutgoingStream: Sendable {
-    /// Where it goes, once something is there to go out.
+    /// The output, from the first attempt on.
     private(set) var output: StreamOutput?
-    /// The full URL that its bytes come from.
+    /// The full URL from which its bytes are downloaded.
     private var url: String?
 
-    /// The stream that the present attempt goes on with.
+    /// Returns the output of the next attempt.
     ///
-    /// That is the one of the attempt before, where a strong validator proves that the same version
-    /// is offered; or a new one, as long as nothing of another version has gone out.
+    /// That is the previous output if a strong validator shows that the server offers the same
+    /// version. It is a new output if no bytes of another version have been written.
     ///
     /// - Parameters:
-    ///   - descriptor: Where the bytes go.
-    ///   - job: What was asked for.
-    ///   - primary: Where they come from.
-    ///   - attempts: What earlier attempts have shown.
-    /// - Returns: The stream.
-    /// - Throws: What broke the stream, when it cannot be gone on with.
+    ///   - descriptor: The descriptor to which the bytes are written.
+    ///   - job: The request of the caller.
+    ///   - primary: The URL that is downloaded.
+    ///   - attempts: The results of earlier attempts.
+    /// - Returns: The output.
+    /// - Throws: The reason why the stream broke, if it cannot be continued.
     mutating func open(
         _ descriptor: Int32, _ job: DownloadJob, _ primary: Primary, _ attempts: Attempts
     ) async throws(DownloadError.Reason) -> StreamOutput {
@@ -29,7 +29,7 @@ struct OutgoingStream: Sendable {
             if obstacle == nil, url != source,
                 !output.identity.hasSameStrongETag(as: file.identity)
             {
-                // That another server's file has the same date proves nothing.
+                // An equal date of another server's file is no evidence of the same version.
                 obstacle = .urlChanged
             }
             if obstacle == nil, !output.recorded.covered.isEmpty {
@@ -53,15 +53,15 @@ struct OutgoingStream: Sendable {
         return stream
     }
 
-    /// Why what has come could not be gone on with, if this were fetched; `nil` when it can be.
+    /// Returns why the received bytes cannot be continued with this version; `nil` if they can be.
     func loss(_ offered: RemoteIdentity) -> StartOverReason? {
         guard let output, !output.recorded.covered.isEmpty else { return nil }
         return output.identity.obstacle(toStreaming: offered)
     }
 
-    /// Ends the stream of a download that has failed.
+    /// Stops the output of a download that has failed.
     ///
-    /// - Returns: Bytes that have gone out.
+    /// - Returns: The number of bytes that were written.
     func end() async -> Int64 {
         guard let output else { return 0 }
         _ = await Disk.result { () throws(AssemblyError) in output.stop() }
@@ -70,9 +70,9 @@ struct OutgoingStream: Sendable {
 }
 
 extension RemoteIdentity {
-    /// Why a stream of this version may not go on with bytes of `offered`.
+    /// Returns why a stream of this version may not be continued with bytes of `offered`.
     ///
-    /// As `obstacle(toContinuingWith:)`, but a stream needs no size.
+    /// Like `obstacle(toContinuingWith:)`, but the size may be unknown.
     fileprivate func obstacle(toStreaming offered: RemoteIdentity) -> StartOverReason? {
         guard size == nil, offered.size == nil else { return obstacle(toContinuingWith: offered) }
         var (mine, theirs) = (self, offered)

@@ -1,18 +1,18 @@
 import Assembler
 
-/// Where the fetch of a download is found while it is under way.
+/// Finds the active fetch of a download.
 ///
 /// May be used from any thread.
 final class PresentFetch: Sendable {
     private let place = Monitor<(loop: TransferLoop, number: Int)?>(nil)
 
-    /// A fetch begins.
+    /// Records that a fetch has started.
     func began(_ number: Int, on loop: TransferLoop) { place.withLock { $0 = (loop, number) } }
 
-    /// It is over.
+    /// Records that the fetch has ended.
     func ended() { place.withLock { $0 = nil } }
 
-    /// What it has under way; nothing when there is none.
+    /// Returns the connections and servers of the fetch; empty if no fetch is active.
     func traffic() async -> DownloadTraffic {
         guard let (loop, number) = place.withLock({ $0 }) else { return DownloadTraffic() }
         return await loop.ask(otherwise: DownloadTraffic()) { worker in

@@ -1,18 +1,18 @@
 import Assembler
 
-/// A repair: a part is made of what is intact, and an ordinary download completes it.
+/// Repairs a file: its intact bytes become a part, which an ordinary download completes.
 struct RepairRun: Sendable {
     /// The plan whose part was made.
     private let plan: RepairPlan
 
-    /// Makes the part of a plan, once it is certain that the server still offers this version.
+    /// Makes the part of a plan, if the server still offers the version of the file.
     ///
     /// - Throws: `unrepairable` where it does not.
     init(
         _ plan: RepairPlan, for request: Assembly.Request,
         report: (DownloadEvent) -> Void
     ) async throws(DownloadError.Reason) {
-        // Where only the date differs, a sample of what is intact decides.
+        // If only the dates differ, a sample of the intact bytes decides.
         let isDoubted = plan.facts.header.identity.isDoubted(by: request.identity)
         if let obstacle = plan.obstacle(to: request), !isDoubted {
             throw .unrepairable(.otherVersion(obstacle))
@@ -22,9 +22,9 @@ struct RepairRun: Sendable {
         self.plan = plan
     }
 
-    /// Puts the kept manifest back where a repair has come to nothing that a later one could use.
+    /// Restores the kept manifest if the repair failed and no later run can use its part.
     ///
-    /// - Returns: What to report in place of `reason`.
+    /// - Returns: The error to report in place of `reason`.
     func undo(_ reason: DownloadError.Reason) async -> DownloadError.Reason {
         var reason = reason
         switch reason {
@@ -33,7 +33,7 @@ struct RepairRun: Sendable {
         case .remoteChanged, .unrepairable: break
         default: return reason
         }
-        // That it came to nothing is the error to report, whatever else fails.
+        // The failed repair is the error to report, even if restoring the manifest fails as well.
         _ = await Disk.result { () throws(AssemblyError) in try plan.restore() }
         return reason
     }
