@@ -63,7 +63,7 @@ struct Attempts: Sendable {
     private(set) var hasContradicted = false
     /// Whether the next requests are for the whole file, without ranges.
     private(set) var isRangeless = false
-    /// The failure of the previous attempt, as it is reported if the download ends.
+    /// The failure of the previous attempt, which is reported if the download ends.
     private(set) var setback: DownloadError.Reason?
     /// The number of bytes that all attempts have received.
     private(set) var received: Int64 = 0

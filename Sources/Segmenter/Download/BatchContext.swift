@@ -16,7 +16,7 @@ struct BatchContext: Sendable {
     let gate: any SegmentGate
     /// Whether the file starts like a single download, and already has a place at the gate.
     ///
-    /// That is so if it has mirrors or may be requested only once, or if an expected name exists.
+    /// Such a file has mirrors, may be requested only once, or has an expected name that exists.
     let isBegun: Bool
     /// Records that one response has delivered the file; the argument is its size in bytes.
     let hasCome: @Sendable (Int) -> Void

@@ -9,8 +9,8 @@ struct OutgoingStream: Sendable {
 
     /// Returns the output of the next attempt.
     ///
-    /// That is the previous output if a strong validator shows that the server offers the same
-    /// version. It is a new output if no bytes of another version have been written.
+    /// The previous output continues if a strong validator shows that the server offers the same
+    /// version. Otherwise a new output starts, if no bytes have been written yet.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor to which the bytes are written.

@@ -1,6 +1,6 @@
 import Assembler
 
-/// Decides, step by step, what is done about one file until its bytes are downloaded.
+/// Decides the next step for one file, until its bytes are downloaded.
 ///
 /// The decisions depend on the caller's request, the existing file at the destination, and the
 /// server's offer. A run carries out each step; a preview follows the same steps and shows the
