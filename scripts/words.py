@@ -15,10 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHECKED = """
     docs README.md CONTRIBUTING.md
     Sources/Assembler Sources/SeggetAria2 Sources/SeggetFormats Sources/SeggetReports Sources/SeggetCommand
-    Sources/Segmenter/API Sources/Segmenter/Batch Sources/Segmenter/Exchange Sources/Segmenter/Fetch
-    Sources/Segmenter/HTTP Sources/Segmenter/Mirrors Sources/Segmenter/Naming Sources/Segmenter/Network
-    Sources/Segmenter/Probe Sources/Segmenter/RateLimit Sources/Segmenter/Schedule Sources/Segmenter/Servers
-    Sources/Segmenter/Transfer
+    Sources/Segmenter
 """.split()
 # The page that shows what not to write.
 SPARED = {"docs/style.md"}

@@ -9,7 +9,7 @@ import Assembler
 ///
 /// Pure: no I/O and no clock.
 struct DownloadMachine: Sendable {
-    /// What the runner carries out next.
+    /// The next thing for the runner to carry out.
     enum Effect: Sendable, Hashable {
         /// Look or ask; a run and a preview do the same.
         case look(Look)
@@ -19,7 +19,7 @@ struct DownloadMachine: Sendable {
         case fail(DownloadError.Reason)
     }
 
-    /// What is only looked at or asked.
+    /// The effects that only look or ask.
     enum Look: Sendable, Hashable {
         // Until the file is downloaded: see `Plan.Step`.
         case survey, existing, ifModified, name, prove, sample, content
@@ -60,7 +60,7 @@ struct DownloadMachine: Sendable {
         case network(Outage)
     }
 
-    /// What changes files, or may.
+    /// The effects that change files, or may.
     enum Act: Sendable, Hashable {
         /// Publish a file that a killed run had completed.
         case finish
@@ -97,7 +97,7 @@ struct DownloadMachine: Sendable {
         case untilRoute
     }
 
-    /// What is known when a download begins to wait for the network.
+    /// The known facts when a download begins to wait for the network.
     struct Outage: Sendable, Hashable {
         /// The failure that showed it.
         var cause: TransferFailure?
@@ -107,7 +107,7 @@ struct DownloadMachine: Sendable {
         var endsWithRoute = false
     }
 
-    /// What the primary URL offers.
+    /// The offer of the primary URL.
     struct Offered: Sendable {
         var file: RemoteFile
         /// Whether a `GET` has stated it, not only a `HEAD`.
@@ -120,7 +120,7 @@ struct DownloadMachine: Sendable {
         var offer: Plan.Offer
     }
 
-    /// What is at the place of the part.
+    /// The part at the destination.
     enum FoundPart: Sendable {
         case nothing
         /// A part that can be resumed.
@@ -150,12 +150,12 @@ struct DownloadMachine: Sendable {
         case agrees(generation: String, date: String?)
     }
 
-    /// What an answer of the primary is for.
+    /// The purpose of a question to the primary.
     private enum Purpose {
         case confirming, judging(LossCheck), startingOver, attempting
     }
 
-    /// What follows a wait for the network.
+    /// The step after a wait for the network.
     private enum Return { case planning, asking }
 
     private enum Stage {
@@ -186,9 +186,9 @@ struct DownloadMachine: Sendable {
     private let hasLinks: Bool
     var plan: Plan
     var attempts = Attempts()
-    /// What is known of a lost network; `nil` if the download does not wait for it.
+    /// The known facts of a lost network; `nil` if the download does not wait for it.
     var network: NetworkLoss?
-    /// What the primary URL offers; `nil` until a server has answered.
+    /// The offer of the primary URL; `nil` until a server has answered.
     private(set) var offered: Offered?
     private var first: First?
     /// The part of an earlier run that is resumed.
@@ -222,9 +222,9 @@ struct DownloadMachine: Sendable {
         }
     }
 
-    // MARK: What is next
+    // MARK: The next effect
 
-    /// What is to be done next.
+    /// The next effect.
     var next: Effect {
         switch stage {
         case .planning: planned
@@ -278,7 +278,7 @@ struct DownloadMachine: Sendable {
         }
     }
 
-    /// What a canary compares a response with.
+    /// The facts with which a canary compares a response.
     var known: Probe.Known? { offered.map { Probe.Known($0.file) } ?? begun }
 
     /// Returns what the user is to be told, once.
@@ -440,7 +440,7 @@ struct DownloadMachine: Sendable {
     mutating func compared(serversAgree: Bool) {
         guard let offered else { return }
         guard !serversAgree else { return startOver(offered) }
-        // What one server sends in one response is one version.
+        // One response of one server is one version.
         attempts.distrustRanges()
         notices.append(.serversDisagree)
         ask(.whole, for: .startingOver)

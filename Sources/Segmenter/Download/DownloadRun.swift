@@ -11,14 +11,14 @@ import Glibc
 final class DownloadRun: Sendable {
     let loop: TransferLoop
     let job: DownloadJob
-    /// What the list does for its files; `nil` for a single download.
+    /// The services of the list for its files; `nil` for a single download.
     let batch: BatchContext?
     /// Makes the missing folders.
     let folders: FolderMaker
     let report: @Sendable (DownloadEvent) -> Void
-    /// Where callers find the current fetch; `nil` if nobody asks.
+    /// Where callers find the current fetch; `nil` if no caller asks.
     let present: PresentFetch?
-    /// What the download learns about servers.
+    /// The facts that the download learns about servers.
     private let memory: DownloadMemory
     /// Provides new links; `nil` if the caller provides none.
     let links: LinkRefresher?

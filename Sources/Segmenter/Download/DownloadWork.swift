@@ -1,7 +1,7 @@
 import Assembler
 import Glibc
 
-/// What one download works with, and the effects that a run and a preview carry out alike.
+/// The state of one download outside its decisions, and the effects that a run and a preview carry out alike.
 ///
 /// ``DownloadMachine`` decides; this type looks and asks, and reports the results to the machine.
 struct DownloadWork: Sendable {
@@ -12,7 +12,7 @@ struct DownloadWork: Sendable {
     private var answer: Primary?
     /// The destination of the file; `nil` until it is known, and if there is no file.
     var target: FileTarget?
-    /// What is at the destination.
+    /// The survey of the destination.
     private(set) var survey: Survey?
     /// The response to the first request, if that was sent already.
     private var answered: DownloadRun.Answered?
@@ -148,7 +148,7 @@ struct DownloadWork: Sendable {
 
     /// Reports a failure to the machine.
     mutating func failed(_ reason: DownloadError.Reason) {
-        // Nobody uses a response that an attempt may have left paused.
+        // A response that an attempt may have left paused is no longer used.
         if machine.isAttempting { _ = release() }
         machine.failed(reason)
     }
@@ -292,7 +292,7 @@ struct DownloadWork: Sendable {
                 let next = Primary(number: refused.number, probe: probe, finding: finding)
                 return isFirst ? await arrive(next) : takeOver(next)
             } catch {
-                // Nobody has refused this link: it is tried when the network is back.
+                // No server has refused this link: it is tried when the network is back.
                 if error.isNetworkLoss { links.keep(link) }
                 reason = error
             }
@@ -498,7 +498,7 @@ struct DownloadWork: Sendable {
         request.isNewLink = options.continuesOtherURL || links != nil
         request.takesNewLink = options.continuesOtherURL && !isRefreshed
         request.givenURL = isRefreshed ? job.url?.text : nil
-        // The whole file must have the digests for which a part is resumed, whoever completes it.
+        // The whole file must have the digests for which a part is resumed, also if another run completes it.
         // Without a validator, a stated digest is what distinguishes versions.
         if request.isNewLink || request.landing != nil
             || request.identity.strongValidator == nil
@@ -589,7 +589,7 @@ struct DownloadWork: Sendable {
             throw .assembly(error)
         }
         guard case .startOver(let reason) = decision else { return }
-        // What came in one stream could not be resumed under the old link either.
+        // A part that was received in one stream could not be resumed under the old link either.
         let isStream =
             reason == .streamBroken || reason == .noRanges && begunHeader?.isOneStream == true
         guard job.keepsPart || !isStream else { return }

@@ -287,7 +287,7 @@ struct LiveRunner: DownloadRunner {
         _ size: Int64, isChecked: Bool
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         let (output, received) = (current().output, work.machine.attempts.received)
-        // What earlier attempts have received and lost is in `received`, too.
+        // `received` includes the bytes that earlier attempts have received and lost.
         work.record.resumed = job.isStream ? 0 : max(0, size - received)
         if !job.isStream { work.mirrors?.prepareRepair(size: size) }
         let isPage = try await isPage(output)
@@ -435,7 +435,7 @@ struct LiveRunner: DownloadRunner {
 }
 
 extension DownloadNotice {
-    /// What the file system did not offer when a file got its name.
+    /// The features that the file system lacked when a file got its name.
     fileprivate static func ofPublishing(_ file: PublishedFile) -> [DownloadNotice] {
         let way: DownloadNotice? =
             switch file.naming {

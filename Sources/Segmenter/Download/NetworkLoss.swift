@@ -1,6 +1,6 @@
 import Assembler
 
-/// What a download knows about a lost network.
+/// The facts about a lost network that a download knows.
 ///
 /// Pure: no I/O and no clock.
 struct NetworkLoss: Sendable {

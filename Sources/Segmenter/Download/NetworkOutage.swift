@@ -5,7 +5,7 @@ struct NetworkOutage: Sendable {
     private let outage: DownloadMachine.Outage
     /// Asks each URL of the file; the first is the one that the download is with.
     private let probes: [Probe]
-    /// What a canary compares a response with.
+    /// The facts with which a canary compares a response.
     private let known: Probe.Known?
     private let last: DownloadProgress?
     private let report: @Sendable (DownloadEvent) -> Void

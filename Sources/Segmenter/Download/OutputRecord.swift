@@ -1,10 +1,10 @@
 import Assembler
 
-/// What became of the part during a download's attempts.
+/// The history of the part during a download's attempts.
 struct OutputRecord: Sendable {
     /// Whether a part was opened; its content is this run's own from then on.
     private(set) var hasBegun = false
-    /// What the server offered when the part was opened.
+    /// The server's offer when the part was opened.
     private(set) var offered: RemoteFile?
     /// The generation of the part that was opened last.
     private(set) var generation: String?

@@ -4,7 +4,7 @@ import Assembler
 extension DownloadWork {
     /// Returns a probe that asks for what is missing of the file.
     ///
-    /// What an earlier run or attempt left states its version, so no request has to ask for it.
+    /// The part of an earlier run or attempt states its version, so no request has to ask for it.
     func withRest(_ probe: Probe) async -> Probe {
         var probe = probe
         probe.rest = await rest(at: probe.url)

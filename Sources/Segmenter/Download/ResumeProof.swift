@@ -109,7 +109,7 @@ extension Primary {
         return true
     }
 
-    /// Whether the server also sends zeros where the file has zeros that perhaps nobody has written.
+    /// Whether the server also sends zeros where the file has zeros that were perhaps never written.
     ///
     /// - Throws: `cancelled`; why the server does not send the bytes.
     func agreesInBlanks(

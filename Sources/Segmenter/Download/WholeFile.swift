@@ -16,7 +16,7 @@ extension DownloadRun {
         let name: String
     }
 
-    /// Hands bytes to the publisher, once the turn of the file's name has come.
+    /// Hands bytes to the publisher, when it is the turn of the file's name.
     ///
     /// `request` and, unless that returns nothing, `then` are called on the publisher's thread.
     func submit(
