@@ -135,14 +135,14 @@ PURE_FILES = {
     "Assembler": {
         "Adoption/Aria2ControlFile.swift", "Files/FileTarget.swift",
         "Finished/FinishedDecision.swift", "Manifest/Manifest.swift",
-        "Manifest/Manifest+Lines.swift", "Manifest/Mirroring.swift", "Manifest/PartNames.swift",
+        "Manifest/Manifest.swift", "Manifest/Mirroring.swift", "Manifest/PartNames.swift",
         "Manifest/RemoteIdentity.swift", "Manifest/ResumeDecision.swift",
         "Part/PartWatch.swift",
         "Publish/Publishing+StartUp.swift", "Repair/RepairDecision.swift"},
     "Segmenter": {
         "Download/Attempts.swift", "Download/DownloadMachine.swift", "Download/LossCheck.swift",
         "Download/NetworkLoss.swift",
-        "Download/Plan.swift", "Download/Plan+Facts.swift", "Download/Plan+Compared.swift"},
+        "Download/Plan.swift", "Download/Plan.swift", "Download/Plan.swift"},
 }
 WORLD = re.compile(
     r"\b(?:monotonicSeconds|bootSeconds|threadSeconds|clock_gettime|gettimeofday|time|stat|fstat|lstat|socket|open|openat"

@@ -11,7 +11,7 @@ package struct PartOwner: Sendable, Hashable {
         (self.urls, self.generation) = (urls, generation)
     }
 
-    func owns(_ header: Manifest.Header) -> Bool {
+    fileprivate func owns(_ header: Manifest.Header) -> Bool {
         header.generation == generation || urls.contains(where: header.belongs)
     }
 }

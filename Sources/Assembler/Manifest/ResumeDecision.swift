@@ -72,7 +72,7 @@ package enum ResumeDecision: Sendable {
         var hasChecksum: Bool { checksum != nil }
 
         /// A copy for a caller without a checksum.
-        var withoutChecksum: Situation {
+        fileprivate var withoutChecksum: Situation {
             var copy = self
             copy.checksum = nil
             return copy

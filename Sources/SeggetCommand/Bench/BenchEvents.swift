@@ -32,7 +32,7 @@ enum BenchEvents {
         var bytesPerSecond: Int64?
         var isShort: Bool
         var firstByte: Double?
-        var cpuSeconds: Double?
+        private var cpuSeconds: Double?
         var peakMemory: Int64?
         var interval: Double?
         var rates: [Int64]

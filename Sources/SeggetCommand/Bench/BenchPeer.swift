@@ -76,7 +76,7 @@ struct BenchPeer {
     }
 
     /// Whether the URL may contain a secret: credentials, a query or a fragment.
-    static func holdsSecrets(_ url: String) -> Bool {
+    private static func holdsSecrets(_ url: String) -> Bool {
         url.contains { "?#@".contains($0) }
     }
 

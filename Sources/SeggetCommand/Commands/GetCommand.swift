@@ -43,7 +43,7 @@ package struct GetCommand: ParsableCommand {
     var overwrite = false
 
     @Flag(help: .row("no-resume"))
-    var noResume = false
+    private var noResume = false
 
     @Flag(
         help: .row(

@@ -15,7 +15,7 @@ package struct AcceptedOptions: ParsableArguments {
     @Flag(
         name: [.customShort("J"), .long],
         help: "Accepted for compatibility: the server's file name is the default.")
-    var remoteHeaderName = false
+    private var remoteHeaderName = false
 
     package init() {}
 }

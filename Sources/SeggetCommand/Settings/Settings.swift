@@ -41,7 +41,7 @@ struct Settings {
     /// Groups of options that exclude each other.
     ///
     /// An option of a group hides the others of the group in sources of lower rank.
-    static let alternatives: [Set<String>] = [
+    private static let alternatives: [Set<String>] = [
         ["output", "name", "directory", "continue-from"], ["quiet", "verbose"],
         ["overwrite", "auto-rename", "skip-existing"], ["skip-existing", "timestamping"],
         ["ipv4", "ipv6"], ["user", "bearer-fd"], ["recover", "directory"], ["recover", "output"],

@@ -119,7 +119,7 @@ extension TransferOption {
 
 extension OptionName.Meaning {
     /// A rate that is shown in whole bytes per second, as in aria2.
-    static func wholeRate(
+    fileprivate static func wholeRate(
         _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<Double?>
     ) -> Self {
         .other(

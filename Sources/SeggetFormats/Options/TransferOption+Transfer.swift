@@ -193,7 +193,7 @@ extension TransferOption {
 
 extension OptionName.Meaning {
     /// A time that is shown in whole seconds, as in aria2.
-    static func wholeSeconds(
+    fileprivate static func wholeSeconds(
         _ range: ClosedRange<Int>,
         _ path: @escaping @autoclosure @Sendable () -> TransferOption.Path<Duration>
     ) -> Self {

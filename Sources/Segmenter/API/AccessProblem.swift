@@ -31,7 +31,7 @@ public enum AccessProblem: Error, Sendable, Hashable {
 
 extension AccessOptions {
     /// The longest value, in bytes.
-    static let longestValue = 64 << 10
+    private static let longestValue = 64 << 10
 
     /// Checks that all values are well-formed and compatible, and that their files can be read.
     ///

@@ -371,9 +371,9 @@ extension TransferFailure {
 /// The files in a stretch of the list whose expected names, or parts of them, exist on disk.
 private struct Begun: Sendable {
     /// The number of files in a stretch.
-    static let stretch = 256
+    fileprivate static let stretch = 256
     /// The number of files in the first stretch, for which the start of the batch waits.
-    static let firstStretch = 16
+    fileprivate static let firstStretch = 16
 
     var range = 0..<0
     var found: Set<Int> = []

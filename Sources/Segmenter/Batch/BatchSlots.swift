@@ -71,7 +71,7 @@ final class BatchSlots: Sendable {
         /// Whether the task that starts files should check for work.
         ///
         /// Batches of free slots keep it from waking up for each file that ends.
-        var isWorthALook: Bool {
+        fileprivate var isWorthALook: Bool {
             isEmpty || !unfinished.isEmpty || room > 0 && 2 * room >= mostAhead
         }
 
@@ -79,7 +79,7 @@ final class BatchSlots: Sendable {
         ///
         /// A file may be retried if another file of its origin has ended, or if no other file is
         /// active.
-        mutating func takeAside() -> Answer<Void>? {
+        fileprivate mutating func takeAside() -> Answer<Void>? {
             let isAlone = underWay + ahead == 0
             guard isAlone || mayStart,
                 let index = asides.filter({ $1.waiting != nil && ($1.mayGoOn || isAlone) }).keys
@@ -90,7 +90,7 @@ final class BatchSlots: Sendable {
         }
 
         /// Gives a slot to a file set aside if it waits for one, without regard to other files.
-        mutating func leaveAside(_ index: Int) -> Answer<Void>? {
+        fileprivate mutating func leaveAside(_ index: Int) -> Answer<Void>? {
             guard let waiting = asides[index]?.waiting else { return nil }
             asides[index] = nil
             underWay += 1

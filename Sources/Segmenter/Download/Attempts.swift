@@ -288,7 +288,7 @@ private struct StreamBreaks: Sendable {
 
     /// Returns whether a stream of the offered version has just broken; `true` only once for each
     /// break.
-    mutating func takeIsGoneOn(with offered: RemoteFile) -> Bool {
+    fileprivate mutating func takeIsGoneOn(with offered: RemoteFile) -> Bool {
         defer { broken = nil }
         guard let broken else { return false }
         return broken.obstacle(toContinuingWith: offered.identity)?.change == nil

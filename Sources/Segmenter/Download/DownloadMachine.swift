@@ -679,7 +679,7 @@ extension DownloadError.Reason {
     }
 
     /// The failure of the last request, if that is the reason.
-    var transferFailure: TransferFailure? {
+    fileprivate var transferFailure: TransferFailure? {
         if case .transfer(let failure, _) = self { failure } else { nil }
     }
 

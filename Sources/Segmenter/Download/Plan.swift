@@ -336,3 +336,273 @@ struct Plan: Sendable {
         }
     }
 }
+
+// Comparisons of the existing file with the server's offer.
+extension Plan {
+    /// Compares a file that may count for the download with the server's offer.
+    func compared(
+        _ file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
+    ) -> Step {
+        // A `HEAD` is only a hint: it justifies neither replacing the file nor keeping it.
+        guard offer.isProven else { return .prove }
+        switch job.takeOver(of: file.size, controlledSize: file.controlledSize, offer) {
+        case .none:
+            return job.options.overwrite ? .replace(nil) : exists(file, doubt)
+        case .replace: return .replace(.unproven)
+        case .adopt: return .adopt
+        case .compareSample: return doubt.map { .replace($0) } ?? comparedWhole(file, offer)
+        }
+    }
+
+    /// Compares a file of full length with the server's offer, by the strongest available evidence.
+    ///
+    /// That is a digest, then the record of an earlier run, then a sample.
+    private func comparedWhole(_ file: StandingFacts, _ offer: Offer) -> Step {
+        if let step = comparedByDigest(file, offer, otherwise: { .replace($0) }) { return step }
+        if let known = file.known {
+            let step = compared(file, known, offer)
+            guard case .refuse(_, let doubt?) = step else { return step }
+            // Without evidence of another version, the bytes may show that the file is the same.
+            guard doubt.isUnproven else { return .replace(doubt) }
+            guard let checked = answers.content else { return .checkContent }
+            guard checked != nil else { return .replace(.damaged) }
+        }
+        guard offer.servesRanges else { return .replace(.unproven) }
+        guard let isSame = answers.isSampleSame else { return .compareSample }
+        guard isSame else { return .replace(.otherBytes) }
+        return left(file, .alreadyComplete, isSampled: true)
+    }
+
+    /// Compares a file with a digest that the server states; `nil` if it states none.
+    private func comparedByDigest(
+        _ file: StandingFacts, _ offer: Offer, otherwise: (FinishedDoubt) -> Step
+    ) -> Step? {
+        guard let stated = offer.digests.min(by: { $0.algorithm.order < $1.algorithm.order })
+        else { return nil }
+        guard let answer = answers.stated else { return .compareDigest(stated) }
+        guard let content = answer, let actual = content.digests.first else {
+            return otherwise(.damaged)
+        }
+        guard actual == stated else {
+            return otherwise(.otherDigest(expected: stated, actual: actual))
+        }
+        return left(file, .alreadyComplete, content)
+    }
+
+    /// Compares a file with the record of an earlier run and the server's offer.
+    func compared(
+        _ file: StandingFacts, _ known: FinishedFacts, _ offer: Offer
+    ) -> Step {
+        let decision = FinishedDecision(
+            known, size: file.size, offered: offer.identity, fullURL: offer.fullURL,
+            url: offer.url, otherURLs: job.urls.map(\.text))
+        var isSampled = false
+        if case .doubtful(let doubt) = decision {
+            // A `HEAD` is only a hint: some servers omit the validators in its response.
+            guard offer.isProven else { return .prove }
+            if doubt == .remote(.noValidator), known.header.isFor(fullURL: offer.fullURL),
+                let step = comparedByDigest(file, offer, otherwise: { exists(file, $0) })
+            {
+                return step
+            }
+            let isDateDoubted =
+                file.size == known.size && known.header.isFor(fullURL: offer.fullURL)
+                && known.header.identity.isDoubted(by: offer.identity)
+            guard isDateDoubted else { return exists(file, doubt) }
+            guard let isSame = answers.isSampleSame else { return .compareSample }
+            guard isSame else { return exists(file, doubt) }
+            isSampled = true
+        }
+        guard let checked = answers.content else { return .checkContent }
+        guard let content = checked else { return exists(file, .damaged) }
+        return left(file, .alreadyComplete, content, isSampled: isSampled)
+    }
+
+    /// Compares a file by its modification time.
+    func compared(_ file: StandingFacts, _ offer: Offer) -> Step {
+        let decision = TimestampDecision(
+            size: file.size, time: file.modified,
+            known: file.header(for: offer.fullURL, offer.url)?.identity, offered: offer.identity,
+            modified: offer.modified)
+        guard decision == .fetch else { return left(file, .notNewer) }
+        guard (offer.identity.size ?? file.size) == file.size else { return .fetch }
+        if answers.isUnmodified == true { return left(file, .notNewer) }
+        // No second request is allowed, so that the offer alone decides.
+        guard !job.options.singleRequest else { return .fetch }
+        // Ask again before the file is replaced.
+        guard let isUnmodified = answers.isStillUnmodified else { return .askIfModified }
+        return isUnmodified ? left(file, .notNewer) : .fetch
+    }
+
+    /// Compares a file of unknown origin, which is never replaced.
+    ///
+    /// The file counts if a digest that the server states matches. Without such a digest, its
+    /// length, its modification time and a sample must match the remote file.
+    func compared(
+        unmarked file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
+    ) -> Step {
+        guard let remote = offer.identity.size else { return exists(file, doubt ?? .unmarked) }
+        if job.options.continuesExisting {
+            let decision = job.continuing(file.size, controlledSize: file.controlledSize, offer)
+            // A `HEAD` is only a hint: some servers state a digest only with the bytes.
+            if decision == .adopt || decision == .replace, !offer.isProven { return .prove }
+            if decision == .adopt { return .adopt }
+        }
+        guard remote == file.size else {
+            return exists(file, doubt ?? .otherSize(file.size, remote: remote))
+        }
+        if let doubt { return exists(file, doubt) }
+        guard offer.isProven else { return .prove }
+        if let step = comparedByDigest(file, offer, otherwise: { exists(file, $0) }) { return step }
+        guard offer.servesRanges, file.controlledSize == nil, offer.identity.lastModifiedIsStrong,
+            offer.modified == file.modified
+        else { return exists(file, .unmarked) }
+        guard let isSame = answers.isSampleSame else { return .compareSample }
+        guard isSame else { return exists(file, .notTheServers) }
+        return left(file, .alreadyComplete, isSampled: true, isDated: true)
+    }
+
+    /// Returns the step that fails because the destination exists.
+    func exists(_ file: StandingFacts, _ doubt: FinishedDoubt? = nil) -> Step {
+        .refuse(.assembly(.destinationExists(path: file.path)), because: doubt)
+    }
+
+    /// Returns the step that keeps the file and ends.
+    func left(
+        _ file: StandingFacts, _ why: DownloadedFile.Unchanged, _ content: Content? = nil,
+        isSampled: Bool = false, isDated: Bool = false
+    ) -> Step {
+        .leave(
+            Left(
+                path: file.path, size: file.size, why: why, crc32: content?.crc32,
+                verified: content?.digests ?? [], isSampled: isSampled, isDated: isDated))
+    }
+}
+
+// The steps of a plan, their results, and the files that a plan keeps unchanged.
+extension Plan {
+    /// One step of a plan.
+    enum Step: Sendable, Hashable {
+        /// Publish the file that a killed run had completed, if there is one.
+        case finish
+        /// Look at what exists at the destination.
+        case survey
+        /// Look whether a file with the name that the URL suggests exists.
+        case seekExisting
+        /// Ask the server whether the existing file was modified (RFC 9110 §13.1.2, §13.1.3).
+        case askIfModified
+        /// Ask what the server offers.
+        case probe
+        /// Publish the file that one response has delivered whole.
+        case publishWhole
+        /// Create the destination's folder if it is missing.
+        case makeFolder
+        /// Choose the final name.
+        case chooseName
+        /// Send a `GET` to confirm the response to a `HEAD`.
+        case prove
+        /// Compare a sample of the existing file with the server's bytes.
+        case compareSample
+        /// Compare the bytes of the existing file with the record of an earlier run.
+        case checkContent
+        /// Make a part of the intact bytes.
+        case prepareRepair
+        /// Compare the existing file with a digest that the server has stated.
+        case compareDigest(Digest)
+        /// Make a part of the file that another program began.
+        case adopt
+        /// Replace the existing file once the new one is complete; the doubt is reported.
+        case replace(FinishedDoubt?)
+        /// Download the file, in attempts.
+        case fetch
+        /// Keep the existing file, and end.
+        case leave(Left)
+        /// Fail; `because` states why the existing file does not count as the requested one.
+        case refuse(DownloadError.Reason, because: FinishedDoubt? = nil)
+    }
+
+    /// An existing file that is kept unchanged.
+    struct Left: Sendable, Hashable {
+        var path: String
+        /// The length in bytes.
+        var size: Int64
+        var why: DownloadedFile.Unchanged
+        /// The CRC-32 of the content, if the content was read.
+        var crc32: UInt32?
+        /// The digests that were compared with the content.
+        var verified: [Digest] = []
+        /// Whether a sample of it matched the server's bytes.
+        var isSampled = false
+        /// Whether its modification time equals the server's `Last-Modified`.
+        var isDated = false
+    }
+
+    /// The facts about a regular file at the destination.
+    struct StandingFacts: Sendable {
+        var path: String
+        /// The length in bytes.
+        var size: Int64
+        /// The modification time in seconds since 1970.
+        var modified: Int64
+        /// The facts that an earlier run recorded; `nil` if there is no record.
+        var known: FinishedFacts?
+        /// Whether it is the file that the caller wants to adopt.
+        var isAdopted = false
+        /// The length of the remote file in bytes, according to aria2's control file beside this
+        /// file.
+        var controlledSize: Int64?
+    }
+
+    /// The digests of a file's bytes.
+    struct Content: Sendable, Hashable {
+        /// The digests that were computed.
+        var digests: [Digest]
+        var crc32: UInt32
+    }
+
+    /// The result of a survey of the destination.
+    enum Sight: Sendable {
+        /// No file with this name, and nothing that prevents creating one.
+        case nothing
+        /// A regular file, with its digest if one is expected and all bytes can be read.
+        case file(StandingFacts, Content?)
+        /// In a repair: the part of an earlier repair or download.
+        case begun(required: [Digest])
+        /// In a repair: a file with damaged bytes; it once had these digests.
+        case damaged(had: [Digest])
+        /// In a repair: a file that matches its manifest.
+        case intact(StandingFacts, Content)
+        /// In a repair: no manifest.
+        case noManifest(isFileThere: Bool)
+    }
+
+    /// The server's offer.
+    struct Offer: Sendable {
+        var identity: RemoteIdentity
+        /// The `Last-Modified` time in seconds since 1970.
+        var modified: Int64?
+        /// Whether a `GET` has stated it, not only a `HEAD`.
+        var isProven: Bool
+        /// Whether the response has delivered all bytes.
+        var isWhole = false
+        /// Whether the server serves ranges.
+        var servesRanges = true
+        /// The digests of the whole file that the server has stated.
+        var digests: [Digest] = []
+        /// The requested URL in full.
+        var fullURL: String
+        /// The URL without credentials and query.
+        var url: String
+    }
+}
+
+extension Plan.StandingFacts {
+    /// Returns the record of an earlier run, if it is for this URL and for a file of this size.
+    func header(for fullURL: String, _ url: String) -> Manifest.Header? {
+        guard let known, known.size == size,
+            known.header.isFor(fullURL: fullURL)
+                || (known.header.url == url && known.header.identity.strongETag != nil)
+        else { return nil }
+        return known.header
+    }
+}

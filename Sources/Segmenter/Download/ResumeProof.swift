@@ -81,7 +81,7 @@ extension DownloadWork {
 /// Chooses where the server's bytes are compared with the part.
 private enum ResumeProof {
     /// Places in the intact extents; damaged ones differ in any case, and are downloaded again.
-    static func intactPlaces(
+    fileprivate static func intactPlaces(
         of part: EarlierPart
     ) async throws(DownloadError.Reason) -> [ByteRange] {
         try await Disk.runUntilCancelled { (isCancelled: () -> Bool) throws(AssemblyError) in

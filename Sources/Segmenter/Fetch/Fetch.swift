@@ -59,7 +59,7 @@ final class Fetch: LoopClient, ServerUser {
     /// The tasks that resolve URLs again, by server.
     var resolving: [Int: Task<Void, Never>] = [:]
     /// The functions that resolve URLs again, by the number of the mirror.
-    var resolvers: [Int: @Sendable () async -> Probe.Resolution]
+    private var resolvers: [Int: @Sendable () async -> Probe.Resolution]
     /// The time of the present event.
     private(set) var now = 0.0
 
@@ -240,4 +240,312 @@ extension Transfer {
     fileprivate var route: FetchMachine.Route {
         .init(origin: request.url.origin, pin: request.address, address: address)
     }
+}
+
+extension Fetch: FetchActions {
+    // MARK: Requests
+
+    func request(_ slot: Int, _ ask: FetchMachine.Ask) {
+        while lines.count <= slot { lines.append(Line()) }
+        let transfer = worker.start(request(ask)) { [unowned self, check = ask.check] reply in
+            judge(slot, reply, check)
+        } onEnd: { [unowned self] end in
+            ended(slot, end)
+        }
+        own(transfer)
+        transfer.stallClock.before = ask.stalledBefore
+        lines[slot] = Line(transfer: transfer)
+    }
+
+    /// Assigns a transfer to this fetch, so that the fetch's rate limit applies to it.
+    private func own(_ transfer: Transfer) {
+        transfer.owner = id
+        if worker.pacing.isLimited(id), !transfer.pace.isOn { transfer.pace.start() }
+    }
+
+    private func request(_ ask: FetchMachine.Ask) -> TransferRequest {
+        var request = TransferRequest(url: ask.url, connecting: setup.connecting)
+        request.range = ask.range
+        request.ifRange = ask.ifRange
+        request.isDecoded = setup.machine.isDecoded
+        request.address = ask.address
+        request.wantsFreshConnection = ask.wantsFreshConnection
+        if let size = ask.bufferSize { request.bufferSize = size }
+        return request
+    }
+
+    /// Creates the writer for the body of a connection's response.
+    func makeWriter(_ slot: Int, _ body: FetchMachine.Body) -> ExtentWriter {
+        let writer = output.makeWriter(at: body.start)
+        if let digest = body.proof { writer.expect(digest, end: body.replyEnd) }
+        lines[slot].writer = writer
+        return writer
+    }
+
+    func adopt(
+        _ slot: Int, _ body: FetchMachine.Body, upTo limit: Int64?, goesOn: Bool
+    ) -> Int32 {
+        guard let first = setup.firstReply else { return 0 }
+        while lines.count <= slot { lines.append(Line()) }
+        let writer = makeWriter(slot, body)
+        let problem = first.body.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { writer.write($0, bytes.count) } ?? 0
+        }
+        guard problem == 0 else {
+            declineOffer()
+            return problem
+        }
+        guard goesOn, let transfer = offered.flatMap(worker.transfer) else { return 0 }
+        offered = nil
+        own(transfer)
+        if first.body.isEmpty, let seconds = transfer.connectSeconds {
+            servers.connected(to: transfer.request.url.origin, in: seconds)
+        }
+        lines[slot].transfer = transfer
+        if let limit { worker.allow(transfer.id, upTo: limit) }
+        let verdict = Transfer.Verdict.write(
+            writer, limit: body.limit, replyEnd: body.replyEnd)
+        worker.resume(transfer, verdict) { [unowned self] end in ended(slot, end) }
+        return 0
+    }
+
+    func declineOffer() {
+        if let offered { worker.drop(offered) }
+        offered = nil
+    }
+
+    func drop(_ slot: Int) {
+        guard let transfer = lines[slot].transfer else { return }
+        lines[slot].transfer = nil
+        worker.drop(transfer.id)
+    }
+
+    func allow(_ slot: Int, upTo offset: Int64) {
+        if let transfer = line(slot).transfer { worker.allow(transfer.id, upTo: offset) }
+    }
+
+    func shorten(_ slot: Int, to end: Int64) -> Int64? {
+        line(slot).transfer?.shorten(to: end)
+        line(slot).writer?.waiveProof()
+        return line(slot).writer?.position
+    }
+
+    func retire(_ slot: Int, dropping: Bool) -> Int64? {
+        guard let writer = line(slot).writer else { return nil }
+        lines[slot].writer = nil
+        if dropping { writer.dropUnproven() } else { writer.waiveProof() }
+        output.retire(writer)
+        return writer.position
+    }
+
+    // MARK: Hedges, canaries and other tasks
+
+    func sendHedge(_ slot: Int, _ ask: FetchMachine.Ask) {
+        let transfer = worker.start(request(ask)) { [unowned self, check = ask.check] reply in
+            judgeHedge(slot, reply, check)
+        } onEnd: { [unowned self] end in
+            hedgeEnded(slot, end)
+        }
+        own(transfer)
+        transfer.collecting.patience = .infinity
+        hedges[slot] = transfer
+    }
+
+    func writeHedge(_ slot: Int, from offset: Int, to range: ByteRange) -> Int32 {
+        let writer = output.makeWriter(at: range.start)
+        lines[slot].writer = writer
+        let bytes = hedges[slot]?.collecting.bytes ?? []
+        return bytes.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { writer.write($0 + offset, Int(range.count)) } ?? 0
+        }
+    }
+
+    func dropHedge(_ slot: Int) {
+        if let transfer = hedges.removeValue(forKey: slot) { worker.drop(transfer.id) }
+    }
+
+    func sendCanary(_ ask: FetchMachine.Ask, patience: Double) {
+        var request = request(ask)
+        request.connecting.bound(by: patience)
+        let transfer = worker.start(request) { [unowned self, check = ask.check] reply in
+            judgeCanary(reply, check)
+        } onEnd: { [unowned self] end in
+            canaryEnded(end)
+        }
+        own(transfer)
+        canary = transfer
+    }
+
+    func dropCanary() {
+        if let canary { worker.drop(canary.id) }
+        canary = nil
+    }
+
+    func resolve(_ source: Int, mirror number: Int) {
+        guard let resolve = resolvers[number] else { return }
+        resolving[source] = Task { [id, loop] in
+            let resolution = await resolve()
+            loop.perform { $0.fetch(id)?.resolved(source, resolution) }
+        }
+    }
+
+    func cancelResolving(_ source: Int) { resolving.removeValue(forKey: source)?.cancel() }
+
+    func findAddresses() {
+        let url = setup.machine.primary.url
+        loop.findAddresses(for: .init(url: url, connecting: setup.connecting))
+    }
+
+    func startVerifying() {
+        output.startVerifying { [id, loop] range, isIntact in
+            loop.perform { $0.fetch(id)?.verified(range, isIntact: isIntact) }
+        }
+    }
+
+    // MARK: Records and reports
+
+    func record() throws(AssemblyError) { try output.record() }
+
+    func reached(_ address: String, of origin: String) {
+        servers.addresses.reached(address, of: origin)
+    }
+
+    func gaveUp(_ origin: String) { servers.contacts.gaveUp(origin, now: now) }
+
+    func report(_ notice: DownloadNotice) { notify(notice) }
+
+    func report(_ progress: FetchMachine.Progress) {
+        reporter.report(
+            progress, size: setup.machine.identity.size,
+            limit: worker.pacing.limit.bytesPerSecond, now: now)
+    }
+
+    func finish(_ outcome: FetchMachine.Outcome, _ ledger: MirrorLedger) {
+        // The worker must not know this fetch any more when `completion` runs: the machine handles
+        // an event until this function returns, and must not be called meanwhile.
+        worker.remove(id)
+        worker.pacing.limit(id, to: nil, now: now)
+        servers.leave(id)
+        do throws(AssemblyError) {
+            try output.record()
+            completion(outcome, ledger)
+        } catch {
+            // The machine's failure is the cause, so it is reported rather than the failed record.
+            completion(outcome.isFailure ? outcome : .failed(.assembly(error)), ledger)
+        }
+    }
+}
+
+extension Fetch: FetchFacts {
+    var date: Double { secondsSince1970() }
+    func random() -> Double { .random(in: 0..<1) }
+
+    // MARK: Requests
+
+    /// Returns the transfer and writers of a connection; empty before its first request.
+    func line(_ slot: Int) -> Line { slot < lines.count ? lines[slot] : Line() }
+
+    func position(of slot: Int) -> Int64? {
+        slot < lines.count ? lines[slot].writer?.position : nil
+    }
+
+    func state(of slot: Int) -> FetchMachine.RequestState? {
+        line(slot).transfer.map { transfer in
+            FetchMachine.RequestState(
+                quiet: transfer.stallClock.ofServer(now),
+                stalledFor: transfer.stallClock.ofBody(now),
+                pause: transfer.received == 0 ? 0 : transfer.stallClock.ofOwnBody(now),
+                isAnswered: transfer.reply != nil, isConnected: transfer.isConnected,
+                isPaused: transfer.isPaused)
+        }
+    }
+
+    func peer(of slot: Int) -> FetchMachine.Peer? {
+        line(slot).transfer.map { transfer in
+            let address = transfer.address
+            return .init(
+                address: address, httpVersion: transfer.httpVersion,
+                roundTrip: address.flatMap {
+                    worker.sockets.roundTrip(from: transfer.ownPort, to: $0)
+                })
+        }
+    }
+
+    func isSatisfied(_ slot: Int) -> Bool { line(slot).transfer?.isSatisfied ?? false }
+
+    func takeHeldBack(_ slot: Int) -> Bool { line(slot).transfer?.pace.takeHeldBack() ?? false }
+
+    func settleProof(_ slot: Int) -> Bool? { line(slot).writer?.settleProof() }
+
+    func sample(of slot: Int) -> ByteRange {
+        line(slot).sampler.map { ByteRange($0.start, $0.position) } ?? ByteRange(0, 0)
+    }
+
+    func sampleAgrees(_ slot: Int, _ expected: Extent?) -> Bool {
+        guard let sent = line(slot).sampler?.takeUnrecorded() else { return false }
+        return (output as? Assembly)?.agrees(with: sent) ?? (sent == expected)
+    }
+
+    func hedgeFits(_ slot: Int, _ count: Int64, _ digest: Digest?) -> Bool {
+        guard let bytes = hedges[slot]?.collecting.bytes, Int64(bytes.count) == count else {
+            return false
+        }
+        return digest.map { $0.fits(bytes) } ?? true
+    }
+
+    // MARK: Servers
+
+    func network(to origin: String) -> FetchMachine.NetworkState {
+        FetchMachine.NetworkState(
+            roundTrip: servers.roundTrips[origin], segments: worker.sockets.segments,
+            disordered: worker.sockets.disordered, presentRoundTrip: worker.sockets.roundTrip,
+            load: worker.load.share, isRateLimited: worker.pacing.isLimited(id),
+            downloads: worker.clients.count)
+    }
+
+    subscript(limitOf origin: String) -> ServerLimit? {
+        get { servers.limits[origin] }
+        set { servers.limits[origin] = newValue }
+    }
+
+    subscript(quotaOf origin: String) -> RequestQuota? {
+        get { servers.quotas[origin] }
+        set { servers.quotas[origin] = newValue }
+    }
+
+    func othersLoad(at origin: String) -> ServerLimit.Load {
+        servers.load(of: origin, now: now, but: id)
+    }
+
+    func servesOthers(_ origin: String) -> Bool { worker.serves(origin, but: id) }
+    func meaningOf403(_ origin: String) -> Forbidding.Meaning? {
+        servers.forbidding[origin]?.meaning
+    }
+    func addresses(of origin: String) -> [String] { servers.addresses.spread(origin) }
+    func hasServed(_ origin: String) -> Bool { worker.hasServed(origin) }
+    func isGivenUp(_ origin: String) -> Bool { servers.contacts.isGivenUp(origin, now: now) }
+
+    func needsHTTP2(_ origin: String) -> Bool {
+        setup.connecting.memory.versions.needsHTTP2(origin)
+    }
+
+    func isRefusedVersion(_ failure: TransferFailure, _ url: WebURL) -> Bool? {
+        setup.connecting.memory.versions.explains(
+            failure, of: TransferRequest(url: url, connecting: setup.connecting))
+    }
+
+    // MARK: The output
+
+    func takeWindow() -> OutputWindow? { output.takeWindow() }
+    var bytesKept: Int64 { output.bytesKept }
+    var bytesInOrder: Int64 { output.recorded.covered.front + output.unrecorded }
+    var recorded: [Extent] { output.recorded.extents }
+    var canReadBack: Bool { output is Assembly }
+    var writtenPath: String { output.writtenPath }
+    var certificateFailure: DownloadError.Reason { setup.connecting.certificateFailure }
+}
+
+extension Worker {
+    /// Returns the fetch with an identifier, if it is not over.
+    func fetch(_ id: Int) -> Fetch? { clients[id] as? Fetch }
 }

@@ -64,7 +64,7 @@ extension Probe {
         /// Removes the range once, to find out whether it caused the refusal.
         ///
         /// - Returns: Whether another request may help.
-        mutating func leavesRangeOut(because status: Int) -> Bool {
+        fileprivate mutating func leavesRangeOut(because status: Int) -> Bool {
             guard let range, refused == nil, Self.mayRefuseRanges.contains(status),
                 status != headStatus
             else { return false }

@@ -364,7 +364,7 @@ struct FetchMachine {
         }
     }
 
-    mutating func finishIfComplete(_ world: some FetchWorld) -> Bool {
+    private mutating func finishIfComplete(_ world: some FetchWorld) -> Bool {
         guard !isOver else { return true }
         guard scheduler.isComplete else { return false }
         // A single stream must reach its end: a longer body belongs to another file.
