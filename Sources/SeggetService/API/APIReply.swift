@@ -57,6 +57,13 @@ struct APIReply: Sendable {
     /// An answer without a body.
     init(status: Int) { (self.status, body) = (status, Data()) }
 
+    /// The same answer with the names of a version of the API.
+    func encoded(for version: APIVersion) -> APIReply {
+        var reply = self
+        reply.body = version.body(body)
+        return reply
+    }
+
     private init() { (status, body) = (200, Data()) }
 
     private static func status(of code: QueueError.Code) -> Int {
@@ -70,4 +77,23 @@ struct APIReply: Sendable {
         case .diskFull: 507
         }
     }
+}
+
+/// The body of an answer that tells of an error.
+struct ErrorBody: Codable {
+    var error: QueueError
+}
+
+extension Schema {
+    /// The body of every error.
+    static let error = Schema.object([
+        "error": .object(
+            [
+                "code": .words([
+                    "invalid", "no_task", "has_worker", "damaged", "later_version", "no_queue",
+                    "unavailable", "worker", "busy", "disk_full",
+                ]),
+                "message": .text(from: 1), "hint": .text,
+            ], optional: ["member": .text])
+    ]).named("Error")
 }

@@ -1,25 +1,30 @@
-import SeggetReports
-import FoundationEssentials
 import SeggetFormats
 
-/// The JSON Schema of the options of a download, made from the catalogue.
-enum OptionSchema {
+// The schemas of the options of a download, made from the catalogue.
+extension Schema {
     /// The options that clients over TCP may give to a new task.
-    static let added = object(description: "Options that clients over TCP may set") { _ in true }
+    static let options = options(description: "Options that clients over TCP may set") { _ in
+        true
+    }.named("Options")
 
     /// The options that they may change; `null` is the default.
-    static let changed = object(
+    static let changedOptions = options(
         description: "New values; `null` sets the default", allowsNull: true
-    ) { $0.effect != .never }
+    ) { $0.effect != .never }.named("ChangedOptions")
 
-    private static func object(
+    /// A number of connections.
+    static let connections = oneOf([
+        .integer(from: 1, to: 64), .text(pattern: "^auto(:[0-9]+)?$"),
+    ])
+
+    private static func options(
         description: String, allowsNull: Bool = false, of rows: (TransferOption) -> Bool
-    ) -> JSONValue {
-        var members: [String: JSONValue] = [:]
-        var groups: [String: [String: JSONValue]] = [:]
+    ) -> Schema {
+        var members: [String: Schema] = [:]
+        var groups: [String: [String: Schema]] = [:]
         for option in TransferOption.table where option.places.contains(.tcp) && rows(option) {
-            var schema = schema(option)
-            if allowsNull { schema = ["oneOf": [schema, ["type": "null"]]] }
+            var schema = value(of: option.kind).described(option.help)
+            if allowsNull { schema = .oneOf([schema, .null]) }
             let parts = option.key.split(separator: ".", maxSplits: 1).map(String.init)
             if parts.count > 1 {
                 groups[parts[0], default: [:]][parts[1]] = schema
@@ -27,56 +32,26 @@ enum OptionSchema {
                 members[option.key] = schema
             }
         }
-        for (name, inner) in groups {
-            members[name] = ["type": "object", "properties": .object(inner)]
-        }
-        return [
-            "type": "object", "description": .string(description),
-            "properties": .object(members),
-        ]
+        for (name, inner) in groups { members[name] = .object(optional: inner) }
+        return object(optional: members).described(description)
     }
 
-    /// The schema of one option's value.
-    private static func schema(_ option: TransferOption) -> JSONValue {
-        var schema = form(option.kind)
-        schema["description"] = .string(option.help)
-        return .object(schema)
-    }
-
-    private static func form(_ kind: OptionKind) -> [String: JSONValue] {
+    /// The schema of an option's values.
+    private static func value(of kind: OptionKind) -> Schema {
         switch kind {
-        case .flag: ["type": "boolean"]
+        case .flag: .flag
         case .integer(let range):
-            [
-                "type": "integer", "minimum": .number(Decimal(range.lowerBound)),
-                "maximum": .number(Decimal(range.upperBound)),
-            ]
+            .integer(from: range.lowerBound, to: range.upperBound)
         case .seconds(let range):
-            [
-                "type": "number", "minimum": .number(Decimal(range.lowerBound)),
-                "maximum": .number(Decimal(range.upperBound)),
-            ]
+            .number(from: range.lowerBound, to: range.upperBound)
         case .bytes(let range):
-            [
-                "type": "integer", "minimum": .number(Decimal(range.lowerBound)),
-                "maximum": .number(Decimal(range.upperBound)),
-            ]
-        case .rate: ["type": "number", "minimum": 0]
-        case .connections:
-            [
-                "oneOf": [
-                    ["type": "integer", "minimum": 1, "maximum": 64],
-                    ["type": "string", "pattern": "^auto(:[0-9]+)?$"],
-                ]
-            ]
-        case .choice(let words): ["type": "string", "enum": .texts(words)]
-        case .headers, .texts: ["type": "array", "items": ["type": "string"]]
-        case .credentials:
-            [
-                "type": "object", "required": ["user"],
-                "properties": ["user": ["type": "string"], "password": ["type": "string"]],
-            ]
-        case .digest, .text, .path, .fileMode: ["type": "string"]
+            .integer(from: Int(range.lowerBound), to: Int(range.upperBound))
+        case .rate: .number(from: 0)
+        case .connections: .connections
+        case .choice(let words): .words(words)
+        case .headers, .texts: .list(of: .text)
+        case .credentials: .object(["user": .text], optional: ["password": .text])
+        case .digest, .text, .path, .fileMode: .text
         }
     }
 }

@@ -117,7 +117,10 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         guard head.headers.contains(name: "expect"), !head.isOld else { return }
         // Whoever waits for leave to send the body hears before it whether anything would be done with it.
         do {
-            if site == nil { _ = try Route(head.method.rawValue, head.uri) }
+            if site == nil {
+                let request = APIRequest(method: head.method.rawValue, target: head.uri)
+                _ = try Router.call(request, on: .socket)
+            }
             let leave = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(leave)), promise: nil)
         } catch {
@@ -158,17 +161,20 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
             site.succeed(ends.client)
             request.target = target
             api.givesAllLinks = credential == .session
+            api.policy = site.rpc.policy
         }
-        if case .events(let filter)? = try? Route(request.method, request.target) {
-            tellEvents(filter, APIVersion(target: request.target), context)
-            return
+        do throws(Refusal) {
+            let call = try Router.call(request, on: api.listener)
+            switch call.endpoint.handler {
+            case .events: try tellEvents(TaskFilter(call.query), call.version, context)
+            case .answer:
+                context.eventLoop.makeFutureWithTask { [api] in await api.answer(call) }
+                    .assumeIsolated().whenSuccess { [self] in answer($0, context) }
+            }
+        } catch {
+            let version = APIVersion(target: request.target)
+            answer(error.reply.encoded(for: version), context)
         }
-        api.policy = site?.rpc.policy
-        context.eventLoop.makeFutureWithTask { [api, request, site] in
-            if let reply = await site?.answerBeside(request) { return reply }
-            return await api.answer(request)
-        }
-        .assumeIsolated().whenSuccess { [self] in answer($0, context) }
     }
 
     /// Answers what is for no API over TCP.

@@ -90,7 +90,7 @@ extension QueueClient {
     ) async throws -> (EventLine.Events, any Channel, APIVersion) {
         let (events, continuation) = EventLine.Events.makeStream()
         let (_, version) = try await connected()
-        let target = Route.target(filter, at: "/events", version)
+        let target = filter.target(at: "/events", version)
         let channel = try await openChannel(
             until: .now + connectTime, silence: EventLine.longestSilence
         ) {

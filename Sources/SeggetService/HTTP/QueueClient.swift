@@ -81,16 +81,16 @@ package actor QueueClient: QueueDoor {
     package func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         // What is too long for the head of a request would not be answered in these words.
         try filter.check()
-        return try await ask(.GET, QueueReport.self) { Route.target(filter, $0) }
+        return try await ask(.GET, QueueReport.self) { filter.target(at: "/tasks", $0) }
     }
 
     package func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
-        try await ask(.GET, Route.path(of: selector), TaskDetail.self)
+        try await ask(.GET, TaskDetail.path(of: selector), TaskDetail.self)
     }
 
     package func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
         try filter.check()
-        return try await ask(.GET, LinkList.self) { Route.target(filter, at: "/links", $0) }.links
+        return try await ask(.GET, LinkList.self) { filter.target(at: "/links", $0) }.links
     }
 
     package func settings() async throws(QueueError) -> QueueSettings {

@@ -42,7 +42,7 @@ package final class QueueServer: Sendable {
     /// - Returns: The server, which serves.
     /// - Throws: `QueueError`, when there is no such place, or somebody listens there.
     package static func start(
-        for queue: String, door: any QueueFeed, runtime: String?, users: String = "/run/user",
+        for queue: String, door: any RPCQueue, runtime: String?, users: String = "/run/user",
         base: String = "/tmp", limits: ServerLimits = ServerLimits()
     ) async throws(QueueError) -> QueueServer {
         for place in try SocketPlace.candidates(
@@ -65,7 +65,7 @@ package final class QueueServer: Sendable {
     ///
     /// - Throws: `QueueError`.
     package static func start(
-        on descriptor: Int32, door: any QueueFeed, limits: ServerLimits = ServerLimits()
+        on descriptor: Int32, door: any RPCQueue, limits: ServerLimits = ServerLimits()
     ) async throws(QueueError) -> QueueServer {
         try await QueueServer(
             try ListeningSocket(inherited: descriptor), door: door, limits: limits)
@@ -75,7 +75,7 @@ package final class QueueServer: Sendable {
     ///
     /// - Throws: `QueueError`, when that cannot be.
     init(
-        _ socket: ListeningSocket, door: any QueueFeed, limits: ServerLimits
+        _ socket: ListeningSocket, door: any RPCQueue, limits: ServerLimits
     ) async throws(QueueError) {
         (path, entry, self.limits) = (socket.path, socket.entry, limits)
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -96,30 +96,6 @@ package final class WebSite: Sendable {
 
     private static func path(of target: String) -> Substring { target.prefix { $0 != "?" } }
 
-    /// Answers what the socket does not have: the numbers of the queue, and the description of the API.
-    ///
-    /// - Parameter request: With the target as the socket has it.
-    /// - Returns: The answer; `nil` for what the socket has.
-    func answerBeside(_ request: APIRequest) async -> APIReply? {
-        let path = Self.path(of: request.target)
-        guard ["/metrics", "/openapi.json"].contains(path) else { return nil }
-        guard ["GET", "HEAD"].contains(request.method) else {
-            return Refusal(
-                "this path does not support the method", status: 405, allowed: ["GET", "HEAD"]
-            ).reply
-        }
-        guard path == "/metrics" else {
-            return APIReply(Data(OpenAPI.text.utf8), type: "application/json")
-        }
-        do throws(QueueError) {
-            let metrics = Metrics(
-                try await rpc.queue.snapshot(), version: seggetVersion, uptime: now)
-            return APIReply(metrics.text, type: Metrics.type)
-        } catch {
-            return APIReply(error)
-        }
-    }
-
     /// Whether a request is for JSON-RPC.
     func isForRPC(_ target: String) -> Bool {
         hasRPC && Self.path(of: target) == "/jsonrpc"

@@ -1,11 +1,9 @@
 import Foundation
-import SeggetFormats
 import TestSupport
 import Testing
 
 @testable import SeggetQueue
 @testable import SeggetService
-import SeggetAria2
 
 struct MetricsTests {
     private static let snapshot = QueueSnapshot(
@@ -72,70 +70,5 @@ struct MetricsTests {
             let wrong = try await site.ask("POST /metrics", ServedSite.authorization)
             #expect(wrong?.status == 405 && wrong?.field("allow") == "GET, HEAD")
         }
-    }
-}
-
-struct OpenAPITests {
-    private static func description() throws -> [String: Any] {
-        let value = try JSONSerialization.jsonObject(with: Data(OpenAPI.text.utf8))
-        return try #require(value as? [String: Any])
-    }
-
-    @Test func descriptionNeedsSecret() async throws {
-        try await ServedSite.use { site in
-            let reply = try await site.ask("GET /api/openapi.json", ServedSite.authorization)
-            #expect(reply?.status == 200)
-            #expect(reply?.field("content-type") == "application/json")
-            #expect(reply?.body == OpenAPI.text)
-            #expect(try await site.ask("GET /api/openapi.json")?.status == 401)
-        }
-    }
-
-    /// Expects that all described paths and methods exist, and that all names of the code are
-    /// described.
-    @Test func describesWholeAPI() throws {
-        let description = try Self.description()
-        let paths = try #require(description["paths"] as? [String: [String: Any]])
-        #expect(paths.count == 9)
-        for (path, methods) in paths {
-            for method in methods.keys {
-                let target = "/v1" + path.replacing("{id}", with: "1")
-                #expect(throws: Never.self) { _ = try Route(method.uppercased(), target) }
-            }
-        }
-        let schemas = try #require(
-            (description["components"] as? [String: Any])?["schemas"] as? [String: Any])
-        let parameters =
-            (description["components"] as? [String: Any])?["parameters"] as? [String: Any]
-        let sort = (parameters?["sort"] as? [String: Any])?["schema"] as? [String: Any]
-        #expect(sort?["enum"] as? [String] == TaskWindow.Order.allCases.map(\.rawValue))
-        func keys(_ name: String) -> Set<String> {
-            Set(((schemas[name] as? [String: Any])?["properties"] as? [String: Any] ?? [:]).keys)
-        }
-        #expect(keys("Add") == NewTask.keys.subtracting(["refresh_command"]))
-        #expect(keys("Settings") == Set(QueueOption.table.map(\.key)))
-        #expect(Aria2Option.forQueues == Set(QueueOption.table.compactMap(\.aria2)))
-        #expect(Self.leaves(schemas["Options"]) == Self.open { _ in true })
-        #expect(Self.leaves(schemas["ChangedOptions"]) == Self.open { $0.effect != .never })
-        let task = try JSON.write(Sample.tasks[0])
-        let object = try JSONSerialization.jsonObject(with: task) as? [String: Any]
-        #expect(Set((object ?? [:]).keys).isSubset(of: keys("Task")))
-    }
-
-    /// Returns the storage keys of the options that clients over TCP may set.
-    private static func open(_ isMeant: (TransferOption) -> Bool) -> Set<String> {
-        Set(
-            TransferOption.table.filter { $0.places.contains(.tcp) && isMeant($0) }.map(\.key))
-    }
-
-    /// Returns the keys of a schema's members, with dots for inner objects; credentials are one
-    /// value.
-    private static func leaves(_ schema: Any?) -> Set<String> {
-        let members = (schema as? [String: Any])?["properties"] as? [String: Any] ?? [:]
-        return Set(
-            members.flatMap { name, value in
-                let inner = name == "credentials" ? [] : leaves(value)
-                return inner.isEmpty ? [name] : inner.map { "\(name).\($0)" }
-            })
     }
 }

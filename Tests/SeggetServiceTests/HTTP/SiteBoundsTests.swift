@@ -254,10 +254,10 @@ struct SiteBoundsTests {
     /// If a folder does not exist yet, its nearest existing parent is used.
     @Test func freeSpaceIsOfNearestExistingFolder() throws {
         let home = try Sandbox()
-        #expect(try #require(QueueAPI.freeBytes(at: home.path)) > 0)
-        #expect(try #require(QueueAPI.freeBytes(at: home.path("a/b/c"))) > 0)
-        #expect(try #require(QueueAPI.freeBytes(at: "/no-such-folder/a")) > 0)
+        #expect(try #require(HealthReport.freeBytes(at: home.path)) > 0)
+        #expect(try #require(HealthReport.freeBytes(at: home.path("a/b/c"))) > 0)
+        #expect(try #require(HealthReport.freeBytes(at: "/no-such-folder/a")) > 0)
         _ = try home.write("file", "x")
-        #expect(QueueAPI.freeBytes(at: home.path("file/a")) == nil)
+        #expect(HealthReport.freeBytes(at: home.path("file/a")) == nil)
     }
 }

@@ -70,7 +70,7 @@ struct ServedDoor {
 extension QueueServer {
     /// Serves a queue at a path.
     static func start(
-        at path: String, door: any QueueFeed, limits: ServerLimits = ServerLimits()
+        at path: String, door: any RPCQueue, limits: ServerLimits = ServerLimits()
     ) async throws(QueueError) -> QueueServer {
         try await QueueServer(try ListeningSocket(at: path), door: door, limits: limits)
     }
