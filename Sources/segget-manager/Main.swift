@@ -1,6 +1,6 @@
 import SeggetCommand
 
-/// The program `segget-manager`, which `segget` becomes for the commands about the queue.
+/// The program `segget-manager`, which `segget` becomes for the commands of the queue.
 @main enum Main {
     static func main() {
         Program.silenceDispatch()

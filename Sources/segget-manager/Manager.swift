@@ -1,12 +1,12 @@
 import ArgumentParser
 import SeggetCommand
 
-/// The command `segget` with all of its commands: those of the lean program, and the queue's.
+/// The command `segget` with all commands: those of the program `segget`, and the queue's.
 struct Manager: ParsableCommand {
     static let configuration: CommandConfiguration = Segget.root(
         Segget.configuration.subcommands + queue + [OptionsCommand.self])
 
-    /// The commands about the queue, each of which is in a file of `Commands`.
+    /// The commands of the queue, whose files are in the folder `Commands`.
     static let queue: [any ParsableCommand.Type] = [
         AddCommand.self, AttachCommand.self, ListCommand.self, ShowCommand.self, StartCommand.self,
         PauseCommand.self,

@@ -2,59 +2,60 @@ import Assembler
 import FoundationEssentials
 import SeggetQueue
 
-/// A request, as the API sees it.
+/// A request to the API.
 struct APIRequest: Sendable {
-    /// `GET`, `POST` and so on.
+    /// The HTTP method: `GET`, `POST` and others.
     var method: String
-    /// Path and query, as sent.
+    /// The path and the query, as sent.
     var target: String
-    /// The body; empty when there is none.
+    /// The body; empty if the request has none.
     var body = Data()
 }
 
-/// What a request is answered with.
+/// The response to a request.
 struct APIReply: Sendable {
-    /// The status code of HTTP.
+    /// The HTTP status code.
     var status: Int
-    /// The body.
+    /// The body of the response.
     var body: Data
-    /// What it is.
+    /// The media type of the body.
     var type = "application/json"
-    /// The methods that the path has, where the request had another one.
+    /// The methods that the path supports; set if the request used another one.
     var allowed: [String] = []
-    /// Further fields.
+    /// Additional header fields.
     var fields: [(name: String, value: String)] = []
 
-    /// An answer that is not an error.
+    /// Creates a response with a value as JSON, and status 200.
     ///
-    /// - Throws: `QueueError`, when the value has no form in JSON.
+    /// - Throws: `QueueError`, if the value cannot be encoded as JSON.
     init(_ value: some Encodable) throws(QueueError) {
         (status, body) = (200, try JSON.write(value))
     }
 
-    /// Makes an answer that may be long, on a thread of its own, so that it takes none of those that
-    /// the queue needs.
+    /// Encodes a response that may be long, on a separate thread.
     ///
-    /// - Throws: `QueueError`, when the value has no form in JSON.
+    /// The thread is not one of the pool that the queue uses.
+    ///
+    /// - Throws: `QueueError`, if the value cannot be encoded as JSON.
     static func long(_ value: some Encodable & Sendable) async throws(QueueError) -> APIReply {
         try await offLoop("answer") { () throws(QueueError) in try APIReply(value) }
     }
 
-    /// An answer that tells of an error, whose status is that of its code unless another one is given.
+    /// Creates a response that reports an error; without `status`, the error's code determines it.
     init(_ error: QueueError, status: Int? = nil, allowed: [String] = []) {
         self.status = status ?? Self.status(of: error.code)
         self.allowed = allowed
-        // Three texts always have a form in JSON.
+        // An error that has only texts can always be encoded.
         body = (try? JSON.write(ErrorBody(error: error))) ?? Data()
     }
 
-    /// A text of another type.
+    /// Creates a response of a media type other than JSON.
     init(_ text: Data, type: String) { (status, body, self.type) = (200, text, type) }
 
-    /// An answer that says nothing.
+    /// A response with status 200 and an empty body.
     static let empty = APIReply()
 
-    /// An answer without a body.
+    /// Creates a response without a body.
     init(status: Int) { (self.status, body) = (status, Data()) }
 
     /// The same answer with the names of a version of the API.

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Limits how many long answers the service makes at a time.
+/// Limits how many long responses the service builds at a time.
 ///
-/// Each takes memory and processor time in proportion to the number of tasks. Those that wait are
-/// admitted in their order. Any thread may use it.
+/// Each takes memory and processor time in proportion to the number of tasks. Waiting requests are
+/// admitted in order of arrival. Any thread may use it.
 final class AnswerGate: Sendable {
     /// The gate of this process.
     static let shared = AnswerGate(most: 4)
@@ -15,10 +15,10 @@ final class AnswerGate: Sendable {
 
     private let state: Mutex<State>
 
-    /// Creates a gate; `most` is the number of answers that are made at a time.
+    /// Creates a gate that admits at most `most` calls at a time.
     init(most: Int) { state = Mutex(State(free: most)) }
 
-    /// Makes an answer as soon as it is its turn.
+    /// Runs `body` as soon as the gate admits it.
     func pass<Answer, Failure: Error>(
         _ body: () async throws(Failure) -> Answer
     ) async throws(Failure) -> Answer {

@@ -1,54 +1,55 @@
 import SeggetQueue
 
-/// Who listens to a queue, and what each is told next.
+/// The clients that listen to a queue, and the next event of each.
 ///
-/// Pure: time is an argument, in milliseconds since it began. A listener is told again when it has taken what it was
-/// told, and then what is so by then: nothing piles up for a slow one.
+/// Pure: time is an argument, in milliseconds since the audience was created. A listener is sent
+/// the next event only after it has taken the one before. That event describes the state at that
+/// moment, so that no events accumulate for a slow client.
 struct Audience: Sendable {
-    /// Least time between two rounds in which changes are told.
+    /// The least time between two rounds of changes, in milliseconds.
     static let interval: Int64 = 250
 
-    /// One who listens.
+    /// A client that listens.
     private struct Listener {
         var filter: TaskFilter
-        /// Until when it knows what has changed; `nil` when it knows nothing.
+        /// The time up to which the listener knows all changes, in milliseconds; `nil` before its
+        /// first event.
         var moment: Int64?
         var known: Known
-        /// Whether it has taken all that it was told.
+        /// Whether the listener has taken all that it was sent.
         var isReady = true
     }
 
-    /// What else a listener knows.
+    /// The state that a listener knows from its events.
     struct Known: Sendable, Hashable {
-        /// The tasks that it was told of and that its filter lets pass; `nil` when that is not known, and where it has
-        /// no filter.
+        /// The reported tasks that pass the filter; `nil` if unknown, or without a filter.
         var tasks: Set<QueueTask.ID>?
-        /// `nil` when that is not known.
+        /// The reported totals; `nil` if unknown.
         var totals: QueueTotals?
     }
 
-    /// What is to be done next.
+    /// The next step of the caller.
     enum Action: Hashable {
-        /// Nothing, until something changes.
+        /// Wait for a change.
         case rest
-        /// Nothing, for so many milliseconds.
+        /// Wait for this number of milliseconds.
         case wait(Int64)
-        /// A round; with `true` the queue is asked what has changed first.
+        /// Start a round; if `true`, ask the queue for changes first.
         case round(Bool)
     }
 
-    /// What listeners are to be told that know the same.
+    /// A group of listeners with the same filter and state, which receive the same event.
     struct Question: Sendable {
         var listeners: [Int]
         var filter: TaskFilter
-        /// The tasks that have changed; `nil` when all is to be told.
+        /// The changed tasks; `nil` if the event has to report all tasks.
         var changed: Set<QueueTask.ID>?
-        /// Those that are being fetched.
+        /// The tasks that are being downloaded.
         var running: Set<QueueTask.ID>
         var known: Known
-        /// What is so, but for the speed.
+        /// The totals, without the speed.
         var totals: QueueTotals
-        /// The id of what is told.
+        /// The id of the event.
         var id: EventID
     }
 
@@ -57,23 +58,23 @@ struct Audience: Sendable {
     private var listeners: [Int: Listener] = [:]
     private var next = 0
     private var lastRound = -Self.interval
-    /// Whether the queue has something to tell; nobody knows before it was asked for the first time.
+    /// Whether the queue may have changes; `true` before it was asked for the first time.
     private var isRung = true
 
-    /// Begins with nobody.
+    /// Creates an audience without listeners.
     ///
-    /// - Parameter epoch: A word that no other audience has.
+    /// - Parameter epoch: A word that no other audience uses.
     init(epoch: String) { self.epoch = epoch }
 
-    /// How many listen.
+    /// The number of listeners.
     var count: Int { listeners.count }
 
-    /// Takes one in.
+    /// Adds a listener.
     ///
     /// - Parameters:
-    ///   - filter: Which tasks it wants to be told of.
-    ///   - lastID: The id of what it was told last, on another connection.
-    /// - Returns: The number by which it is known.
+    ///   - filter: Selects the reported tasks.
+    ///   - lastID: The id of the client's last event, on another connection.
+    /// - Returns: The number that identifies the listener.
     mutating func add(_ filter: TaskFilter, after lastID: String?) -> Int {
         let id = lastID.flatMap(EventID.init)
         let isKnown = id.map { $0.epoch == epoch && $0.moment <= journal.moment } ?? false
@@ -83,16 +84,16 @@ struct Audience: Sendable {
         return next
     }
 
-    /// Forgets one.
+    /// Removes a listener.
     mutating func remove(_ number: Int) { listeners[number] = nil }
 
-    /// One has taken what it was told.
+    /// Records that a listener has taken its last event.
     mutating func taken(_ number: Int) { listeners[number]?.isReady = true }
 
-    /// The queue has something to tell.
+    /// Records that the queue may have changes.
     mutating func ring() { isRung = true }
 
-    /// What is to be done.
+    /// Returns the next step.
     func step(at now: Int64) -> Action {
         guard !listeners.isEmpty else { return .rest }
         let due = lastRound + Self.interval
@@ -110,19 +111,22 @@ struct Audience: Sendable {
         listener.moment.map { $0 < journal.moment } ?? true
     }
 
-    /// Begins a round in which the queue is asked what has changed.
+    /// Starts a round in which the caller asks the queue for changes.
     mutating func beginRound(at now: Int64) { (lastRound, isRung) = (now, false) }
 
-    /// Notes what the queue said.
+    /// Records the changes that the queue reported.
     mutating func note(_ pulse: QueuePulse) { journal.note(pulse, at: lastRound) }
 
-    /// What is to be found out for those that are ready; they are not, until what they are told is taken.
+    /// Returns what to send to the listeners that are ready.
     ///
-    /// - Parameter isRound: Whether changes are told; else only those are told something that know nothing yet.
-    /// - Returns: One question for all who know the same.
+    /// The listeners are not ready again until they have taken the event.
+    ///
+    /// - Parameter isRound: Whether to report changes; if not, only listeners without an event are
+    ///   served.
+    /// - Returns: One question for each group of listeners with the same filter and state.
     mutating func takeQuestions(isRound: Bool) -> [Question] {
         var places: [Place: Int] = [:]
-        // Most know the same, whatever their filters are.
+        // Most listeners have the same last event, even if their filters differ.
         var changes: [Int64: Set<QueueTask.ID>?] = [:]
         var questions: [Question] = []
         for (number, listener) in listeners.sorted(by: { $0.key < $1.key })
@@ -150,15 +154,15 @@ struct Audience: Sendable {
         return questions
     }
 
-    /// Those of a question that are the same for all who ask it.
+    /// The filter and the last event, which all listeners of a question have in common.
     private struct Place: Hashable {
         var filter: TaskFilter
         var moment: Int64?
     }
 
-    /// Notes what those who asked know now.
+    /// Records the new state of the listeners of a question.
     ///
-    /// - Returns: Those who still listen, and are to be told.
+    /// - Returns: The listeners that remain and have to be sent the event.
     mutating func answer(_ question: Question, _ known: Known, isTold: Bool) -> [Int] {
         let there = question.listeners.filter { listeners[$0] != nil }
         for number in there {
@@ -171,7 +175,9 @@ struct Audience: Sendable {
 }
 
 extension Audience.Known {
-    /// Takes what is known to another one, too: whatever one of them may have been told counts.
+    /// Merges the state of another listener, such that the event is right for both.
+    ///
+    /// A task counts as reported if one of them may know it.
     fileprivate mutating func join(_ other: Self) {
         if tasks != other.tasks {
             tasks = tasks.flatMap { own in other.tasks.map { own.union($0) } }
@@ -181,12 +187,12 @@ extension Audience.Known {
 }
 
 extension Audience.Question {
-    /// What has changed, of the tasks that pass the filter.
+    /// Returns the changes among the tasks that pass the filter.
     ///
     /// - Parameters:
-    ///   - reports: Of the tasks that have changed or are fetched, those that pass.
-    ///   - all: All tasks that pass, where these are not known.
-    /// - Returns: What is to be told, `nil` for nothing, and what is known then.
+    ///   - reports: The changed or active tasks that pass the filter.
+    ///   - all: All tasks that pass the filter, if the listener's tasks are unknown.
+    /// - Returns: The changes, `nil` if there are none, and the state that the listener then knows.
     func changes(
         _ reports: [TaskReport], all: Set<QueueTask.ID>? = nil
     ) -> (QueueChanges?, Audience.Known) {
@@ -210,7 +216,7 @@ extension Audience.Question {
         return (changes, now)
     }
 
-    /// What a listener knows that was told of all.
+    /// Returns the state that a listener knows after a report of all tasks.
     func known(_ report: QueueReport) -> Audience.Known {
         Audience.Known(
             tasks: filter == TaskFilter() ? nil : Set(report.tasks.map(\.id)),

@@ -3,16 +3,16 @@ import SeggetQueue
 import SeggetReports
 import Segmenter
 
-/// A value of a command that no request could be made with: it is refused before a task has it.
+/// A value of a command that no request could be sent with; the command is refused before it runs.
 struct CommandFault: Error, Hashable {
-    /// The member that has the value, in the words of the API: `options.headers`.
+    /// The path of the member, in the names of the API: `options.headers`.
     var member: String
-    /// What is wrong with it, without the value.
+    /// The reason, without the value.
     var message: String
 }
 
 extension QueueCommand {
-    /// The first value that no request could be made with; `nil` where all can be used.
+    /// The first value that no request could be sent with; `nil` if all are usable.
     var fault: CommandFault? {
         switch self {
         case .add(let task): Self.fault(in: task.options)
@@ -39,7 +39,7 @@ extension QueueCommand {
 }
 
 extension QueueError {
-    /// The same error with what clients over TCP can do about it, who have no commands.
+    /// The same error with a hint for clients over TCP, which cannot run commands.
     var forClients: QueueError {
         var error = self
         error.hint =

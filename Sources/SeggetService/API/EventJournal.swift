@@ -1,28 +1,29 @@
 import SeggetQueue
 
-/// Which tasks of a queue have changed, and when.
+/// Records which tasks of a queue have changed, and when.
 ///
-/// Not how: what is told of them is what is so by then. Pure: time is an argument, in milliseconds since the journal was begun.
+/// It does not record the changes: events report the state at the time when they are sent. Pure:
+/// time is an argument, in milliseconds since the journal was created.
 struct EventJournal: Sendable {
-    /// Most tasks whose changes are remembered.
+    /// The most tasks whose changes are recorded.
     static let most = 16_384
 
-    /// When something has last changed.
+    /// The time of the last change.
     private(set) var moment: Int64 = 0
-    /// How many there are, by what was last told.
+    /// The totals of the last pulse.
     private(set) var totals = QueueTotals()
-    /// The tasks that were being fetched, as they were then.
+    /// The active tasks, as of the last pulse.
     private(set) var running: [QueueTask.ID: TaskReport] = [:]
-    /// When each task has last changed.
+    /// The time of each task's last change.
     private var latest: [QueueTask.ID: Int64] = [:]
-    /// What changed before is not remembered any more.
+    /// The time after which all changes are recorded.
     private var horizon: Int64 = 0
 
-    /// Notes what has changed.
+    /// Records the changes of a pulse.
     ///
     /// - Parameters:
-    ///   - pulse: What the queue says.
-    ///   - now: The time, later than that of the note before.
+    ///   - pulse: The changes that the queue reported.
+    ///   - now: The time, later than that of the pulse before.
     mutating func note(_ pulse: QueuePulse, at now: Int64) {
         let before = running
         running = Dictionary(
@@ -42,13 +43,13 @@ struct EventJournal: Sendable {
         forget()
     }
 
-    /// The tasks that have changed since a moment; `nil` when that is not remembered.
+    /// Returns the tasks that changed after a moment; `nil` if these are no longer recorded.
     func changed(since moment: Int64) -> Set<QueueTask.ID>? {
         guard moment >= horizon else { return nil }
         return Set(latest.lazy.filter { $0.value > moment }.map(\.key))
     }
 
-    /// Forgets the older half when there are too many.
+    /// Removes the older half of the records if there are too many.
     private mutating func forget() {
         guard latest.count > Self.most else { return }
         let moments = latest.values.sorted()

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import SeggetQueue
 
-/// Finds out what listeners are to be told.
+/// Builds the events of listeners from the state of a queue.
 struct EventSource: Sendable {
     let feed: any QueueFeed
 
-    /// An answer to a question: bytes, `nil` where nothing is to be told.
+    /// The event's bytes, `nil` if there is none, and the state that the listener then knows.
     typealias Answer = (bytes: Data?, known: Audience.Known)
 
-    /// Answers a question.
+    /// Builds the event of a group of listeners.
     ///
     /// - Throws: `QueueError`.
     func answer(_ question: Audience.Question) async throws(QueueError) -> Answer {
@@ -19,7 +19,7 @@ struct EventSource: Sendable {
         }
         let reports = try await feed.reports(
             of: changed.union(question.running), question.filter)
-        // Whoever comes back with a filter is told of all that does not pass any more, whether it knew it or not.
+        // A client that reconnects with a filter has unknown tasks: report all that do not pass.
         let isFiltered = question.filter != TaskFilter()
         let all =
             isFiltered && question.known.tasks == nil

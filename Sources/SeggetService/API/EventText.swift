@@ -1,16 +1,16 @@
 import FoundationEssentials
 import NIOCore
 
-/// The id of an event: of whose life it is, and at which moment of it.
+/// The id of an event: the worker's run and a moment of it.
 struct EventID: Sendable, Hashable, LosslessStringConvertible {
-    /// The worker's life: a word that no other one has.
+    /// A word that identifies the worker's run.
     var epoch: String
-    /// Milliseconds since it began to tell.
+    /// Milliseconds since the event hub was created.
     var moment: Int64
 
     init(epoch: String, moment: Int64) { (self.epoch, self.moment) = (epoch, moment) }
 
-    /// Reads an id as it is sent; anything else is none.
+    /// Reads the text of an id; returns `nil` for any other text.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, let moment = Int64(parts[1]), moment >= 0 else {
@@ -22,20 +22,20 @@ struct EventID: Sendable, Hashable, LosslessStringConvertible {
     var description: String { "\(epoch)-\(moment)" }
 }
 
-/// How events are written: WHATWG HTML Living Standard §9.2, server-sent events.
+/// Writes events: WHATWG HTML Living Standard §9.2, server-sent events.
 enum EventText {
-    /// What a client is told first: how many milliseconds it waits before it connects anew.
+    /// The first field of a stream: milliseconds until the client reconnects.
     static let retry = "retry: 1000\n"
-    /// A comment, by which both ends see that the connection is there.
+    /// A comment, which shows both ends that the connection works.
     static let keepAlive = ":\n\n"
 
-    /// An event.
+    /// Returns the bytes of an event.
     ///
     /// - Parameters:
-    ///   - name: What kind of event.
-    ///   - id: Its id.
+    ///   - name: The type of the event.
+    ///   - id: The id of the event.
     ///   - data: JSON, which has no line breaks.
-    /// - Returns: Its bytes.
+    /// - Returns: The event's bytes.
     static func event(_ name: String, _ id: EventID, _ data: Data) -> Data {
         Data("event: \(name)\nid: \(id)\n".utf8) + field + data + Data("\n\n".utf8)
     }
@@ -46,8 +46,8 @@ enum EventText {
     /// Returns an event with the names of a version of the API.
     ///
     /// - Parameters:
-    ///   - bytes: What ``event(_:_:_:)`` wrote.
-    ///   - version: The version that the client has requested.
+    ///   - bytes: The result of ``event(_:_:_:)``.
+    ///   - version: The version that the client requested.
     /// - Returns: The event's bytes.
     static func event(_ bytes: ByteBuffer, in version: APIVersion) -> ByteBuffer {
         guard version == .first else { return bytes }
@@ -58,21 +58,21 @@ enum EventText {
     }
 }
 
-/// An event as it has come.
+/// A received event.
 struct ServerSentEvent: Sendable, Hashable {
-    /// The last id that came; empty when none did.
+    /// The last received id; empty if there was none.
     var id: String
-    /// What kind of event.
+    /// The type of the event.
     var name: String
-    /// Its data, without the last line break.
+    /// The data, without the last line break.
     var data: Data
 }
 
-/// Reads events: WHATWG HTML Living Standard §9.2.6, interpreting an event stream.
+/// Parses events: WHATWG HTML Living Standard §9.2.6, interpreting an event stream.
 ///
 /// Pure: bytes in, events out.
 struct EventParser {
-    /// More than this has no event.
+    /// The event is longer than the limit.
     struct TooLong: Error {}
 
     private let mostBytes: Int
@@ -84,12 +84,12 @@ struct EventParser {
     private var isAfterReturn = false
     private var isFirstLine = true
 
-    /// Begins with nothing.
+    /// Creates a parser.
     ///
-    /// - Parameter mostBytes: most bytes of an event.
+    /// - Parameter mostBytes: The most bytes of an event.
     init(mostBytes: Int) { self.mostBytes = mostBytes }
 
-    /// Takes bytes, and gives the events that they complete.
+    /// Reads bytes, and returns the events that they complete.
     ///
     /// - Throws: ``TooLong``.
     mutating func read(_ bytes: some Collection<UInt8>) throws(TooLong) -> [ServerSentEvent] {
@@ -112,7 +112,7 @@ struct EventParser {
         defer { line.removeAll(keepingCapacity: true) }
         if isFirstLine {
             isFirstLine = false
-            // A byte order mark.
+            // Skip a byte order mark.
             if line.starts(with: [0xef, 0xbb, 0xbf]) { line.removeFirst(3) }
         }
         guard !line.isEmpty else { return dispatch() }

@@ -2,15 +2,15 @@ import FoundationEssentials
 import SeggetQueue
 import Segmenter
 
-/// How values are written and read, on both ends.
+/// Encodes and decodes values, for the server and the client.
 enum JSON {
-    /// Writes a value: keys in order, slashes as they are.
+    /// Encodes a value with sorted keys and unescaped slashes.
     ///
-    /// - Throws: `QueueError`, for numbers that JSON has no words for.
+    /// - Throws: `QueueError`, for numbers that JSON cannot represent.
     static func write(_ value: some Encodable) throws(QueueError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Ten thousand tasks to be added cost a tenth of the time.
+        // Omitting defaults encodes 10,000 new tasks in a tenth of the time.
         encoder.userInfo[.leavesOutDefaults] = true
         do {
             return try encoder.encode(value)
@@ -21,9 +21,11 @@ enum JSON {
         }
     }
 
-    /// Reads a request's body; the message of an error has nothing of what came, which may be secret.
+    /// Decodes the body of a request.
     ///
-    /// - Throws: `QueueError`, invalid.
+    /// The message of an error repeats nothing of the body, which may be secret.
+    ///
+    /// - Throws: `QueueError`, of code `invalid`.
     static func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(QueueError)
         -> Value
     {
@@ -41,7 +43,7 @@ enum JSON {
         }
     }
 
-    /// Where something is wrong, and what, in words of our own.
+    /// Returns the position of a mistake, and its description in words of this module.
     private static func complaint(_ error: any Error) -> (path: [any CodingKey], words: String) {
         switch error as? DecodingError {
         case .keyNotFound(let key, let context):
@@ -50,7 +52,7 @@ enum JSON {
         case .valueNotFound(_, let context): return (context.codingPath, " has no value")
         case .dataCorrupted(let context):
             switch context.underlyingError {
-            // Words of ours; those of other readers may have values in them.
+            // Only `WireComplaint` has a safe text: the texts of other decoders may contain values.
             case let complaint as WireComplaint:
                 return (context.codingPath, ": \(complaint.words)")
             case nil where !context.codingPath.isEmpty:
@@ -62,7 +64,7 @@ enum JSON {
         }
     }
 
-    /// A place in the body, such as `commands[0].options.headers`.
+    /// Returns the text of a position in the body, such as `commands[0].options.headers`.
     private static func place(_ path: [any CodingKey]) -> String {
         var text = ""
         for key in path {

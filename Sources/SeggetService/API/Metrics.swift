@@ -2,7 +2,7 @@ import FoundationEssentials
 import SeggetQueue
 import Segmenter
 
-/// What a queue does, in numbers, in Prometheus' text format 0.0.4.
+/// The activity of a queue, in Prometheus' text format 0.0.4.
 struct Metrics: Sendable {
     private var lines = ""
 
@@ -12,9 +12,9 @@ struct Metrics: Sendable {
     /// Writes the metrics of a queue.
     ///
     /// - Parameters:
-    ///   - snapshot: How far the queue is.
+    ///   - snapshot: The state of the queue.
     ///   - version: The version of segget.
-    ///   - uptime: Seconds since the service was started.
+    ///   - uptime: Seconds since the service started.
     init(_ snapshot: QueueSnapshot, version: String, uptime: Double) {
         add("segget_info", "gauge", "The version of segget.", [(["version": version], 1)])
         add("segget_uptime_seconds", "gauge", "Time since the start.", [([:], uptime)])
@@ -50,7 +50,7 @@ struct Metrics: Sendable {
         }
     }
 
-    /// The value of a label as it is written.
+    /// Returns the value of a label, escaped for the text format.
     static func escaped(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
             .replacing("\n", with: "\\n")

@@ -1,16 +1,16 @@
 package import SeggetQueue
 
-/// What has changed in a queue: the data of the event `changes`.
+/// The changes of a queue: the data of the event `changes`.
 package struct QueueChanges: Sendable, Hashable, Codable {
-    /// The tasks that are new, or have changed, without their places in the order; in no order.
+    /// The new and changed tasks, without their positions, in no order.
     package var tasks: [TaskReport]
-    /// Those that are no more among the tasks that were asked for.
+    /// The tasks that no longer pass the filter, or no longer exist.
     package var removed: [QueueTask.ID]
-    /// How many tasks there are in each state, as in a report.
+    /// The number of tasks in each state, as in a report.
     package var counts: [String: Int]
-    /// How many have ended that nobody was told of, as in a report.
+    /// The number of unseen results, as in a report.
     package var unseen: [String: Int]
-    /// Speed of all tasks that were asked for, in bytes per second.
+    /// The total speed of the tasks that pass the filter, in bytes per second.
     package var bytesPerSecond: Double
 
     enum CodingKeys: String, CodingKey {
@@ -19,7 +19,7 @@ package struct QueueChanges: Sendable, Hashable, Codable {
     }
 }
 
-/// What is told of a queue beside its tasks.
+/// The counts and the speed of a queue.
 struct QueueTotals: Sendable, Hashable {
     var counts: [String: Int] = [:]
     var unseen: [String: Int] = [:]
@@ -32,30 +32,30 @@ struct QueueTotals: Sendable, Hashable {
     }
 }
 
-/// What a client knows of a queue: a report, and all that has changed since.
+/// A client's copy of a queue: a report, to which changes are applied.
 ///
 /// Pure.
 struct WatchedReport: Sendable {
-    /// Whether all tasks are told of, so that their places are known.
+    /// Whether the client receives all tasks, so that their positions are known.
     let isWhole: Bool
-    /// What is so; empty until the first one came.
+    /// The current report; empty before the first event.
     private(set) var report: QueueReport
     private var places: [QueueTask.ID: Int] = [:]
 
-    /// Begins with nothing.
+    /// Creates an empty copy.
     init(_ filter: TaskFilter) {
         isWhole = filter == TaskFilter()
         report = QueueReport(
             version: "", worker: nil, tasks: [], counts: [:], bytesPerSecond: 0, unseen: [:])
     }
 
-    /// Takes a report in place of all that there was.
+    /// Replaces the report.
     mutating func take(_ report: QueueReport) {
         self.report = report
         arrange()
     }
 
-    /// Takes what has changed.
+    /// Applies changes.
     mutating func take(_ changes: QueueChanges) {
         (report.counts, report.unseen) = (changes.counts, changes.unseen)
         report.bytesPerSecond = changes.bytesPerSecond
@@ -81,7 +81,7 @@ struct WatchedReport: Sendable {
         if isMixed { arrange() }
     }
 
-    /// Puts the tasks in their order.
+    /// Sorts the tasks.
     private mutating func arrange() {
         let places = report.tasks.map(Place.init)
         report.tasks = places.indices.sorted { places[$0] < places[$1] }.map { report.tasks[$0] }
@@ -98,8 +98,10 @@ struct WatchedReport: Sendable {
     }
 }
 
-/// Where a task stands among others: those that have not ended are first, by their rank, then those that have, by the
-/// time of their ends.
+/// The sort key of a task.
+///
+/// Tasks without a result are first, by their rank. Then those with a result follow, by the time of
+/// the result.
 private struct Place: Hashable, Comparable {
     private let ended: Double
     private let rank: Int64

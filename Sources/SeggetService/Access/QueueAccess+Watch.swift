@@ -1,19 +1,19 @@
 public import SeggetQueue
 
 extension QueueAccess {
-    /// Time between two looks at the records of a queue that nobody works.
+    /// The time between two reads of the records of a queue without a worker.
     private static let pause = Duration.milliseconds(250)
 
-    /// Shows how the tasks are, whenever that changes.
+    /// Shows the tasks whenever they change, until it is cancelled or fails.
     ///
-    /// It goes by the events of whoever works the queue, or else by its records, which are looked at four times a
-    /// second; and from one to the other when a worker ends or begins.
+    /// Uses the events of the queue's worker. Without a worker, it reads the records four times a
+    /// second. It switches between both when a worker starts or ends.
     ///
     /// - Parameters:
-    ///   - filter: Which tasks. Their places in the order are told only where it lets all pass.
-    ///   - show: Shows them; it may use the way that it gets until it returns.
-    /// - Throws: `QueueError`, when the queue cannot be read or its worker not be reached; what `show` throws, but for
-    ///   that the worker is gone.
+    ///   - filter: Selects the tasks. Their positions are known only if it selects all.
+    ///   - show: Shows the tasks; may use the passed access until it returns.
+    /// - Throws: `QueueError`, if the queue cannot be read or its worker cannot be reached; errors
+    ///   of `show`, except that the worker has ended.
     public func watch(
         _ filter: TaskFilter, _ show: (QueueAccess, QueueReport) async throws -> Void
     ) async throws -> Never {
@@ -26,7 +26,7 @@ extension QueueAccess {
                     }
                     try Task.checkCancellation()
                 } catch let error as QueueError where error.code == .worker {
-                    // Where another one has begun, that one is asked.
+                    // The worker has ended: the next turn asks its successor, if there is one.
                 } catch {
                     await client.close()
                     throw error
@@ -34,7 +34,7 @@ extension QueueAccess {
                 await client.close()
             } else {
                 let report = try await access.door.report(filter)
-                // A worker that has begun meanwhile tells how far it is.
+                // A worker that has just started reports the tasks itself.
                 if report.worker == nil { try await show(access, report) }
                 try await Task.sleep(for: Self.pause)
             }

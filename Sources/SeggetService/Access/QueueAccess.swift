@@ -1,27 +1,29 @@
-// Access: how a command finds the queue: its worker over a socket, or its records. It knows both ways; it never
-// knows what a command wants.
+// Access: finds a queue's worker over a socket, or opens its records. This folder does not know
+// what a command needs the queue for.
 
 import Glibc
 public import SeggetQueue
 public import Segmenter
 
-/// A queue as a command has it: by whoever works it, or else by its records.
+/// A command's access to a queue: through its worker, or else to its records.
 public struct QueueAccess: Sendable {
-    /// By which the queue is told what to do.
+    /// Sends commands and queries to the queue.
     public let door: any QueueDoor
-    /// The process that works it; `nil` when none does.
+    /// The id of the worker's process; `nil` without a worker.
     public let worker: Int32?
     let path: String
 
-    /// Finds the way to a queue.
+    /// Connects to the worker of a queue, or opens its records.
     ///
     /// - Parameters:
     ///   - path: The queue's file.
-    ///   - service: Path of the socket by which a service manager starts a worker of the queue; `nil` for none.
-    ///   - patience: Seconds that a process that has the queue is waited for, until it answers or lets go.
-    ///   - note: Told, in a line, when the worker is of another version.
-    /// - Returns: The way.
-    /// - Throws: `QueueError`, when a worker has it and cannot be reached.
+    ///   - service: The path of the socket through which a service manager starts the queue's
+    ///     worker; `nil` for none.
+    ///   - patience: Seconds to wait for a process that has locked the queue, until it answers or
+    ///     unlocks it.
+    ///   - note: Called with one line if the worker has another version.
+    /// - Returns: The access.
+    /// - Throws: `QueueError`, if a worker has locked the queue and cannot be reached.
     public static func open(
         _ path: String, service: String? = nil, patience: Double = 5,
         note: @escaping @Sendable (String) -> Void
@@ -33,7 +35,7 @@ public struct QueueAccess: Sendable {
                 let client = try await client(of: holder, until: deadline, note)
                 return QueueAccess(door: client, worker: holder.pid, path: path)
             } catch {
-                // It may have ended meanwhile, and another one have begun.
+                // The process may have ended, and another one may have locked the queue.
                 guard ContinuousClock.now < deadline else { throw error }
                 try? await Task.sleep(for: .milliseconds(100))
             }
@@ -45,9 +47,9 @@ public struct QueueAccess: Sendable {
         return QueueAccess(door: door, worker: nil, path: path)
     }
 
-    /// Has a service manager start a worker.
+    /// Lets a service manager start a worker, by connecting to its socket.
     ///
-    /// - Returns: The way; `nil` where nobody listens, or it is the worker of another queue.
+    /// - Returns: The access; `nil` if no process listens, or it is the worker of another queue.
     private static func start(
         _ service: String, _ path: String, _ patience: Double,
         _ note: @escaping @Sendable (String) -> Void
@@ -63,7 +65,7 @@ public struct QueueAccess: Sendable {
         return nil
     }
 
-    /// Reaches a worker.
+    /// Connects to a worker.
     private static func client(
         of holder: QueueLock.Holder, until deadline: ContinuousClock.Instant,
         _ note: @escaping @Sendable (String) -> Void
@@ -73,7 +75,7 @@ public struct QueueAccess: Sendable {
                 .busy, "process \(holder.pid) has locked the queue and does not answer",
                 hint: "`ps \(holder.pid)` shows the process")
         }
-        // A second at least, which is also the time for connecting anew later.
+        // At least one second, because the client reconnects with the same limit later.
         let client = QueueClient(
             path: socket, connectTime: max(.seconds(1), deadline - ContinuousClock.now),
             tellOtherVersion: note)
@@ -86,10 +88,12 @@ public struct QueueAccess: Sendable {
         }
     }
 
-    /// Tells of tasks: the records, which anybody may read, with what the worker knows of those that it fetches.
+    /// Returns the tasks: the records, completed by the worker's facts about active tasks.
+    ///
+    /// Reading the records does not require the queue's lock.
     public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         guard let worker else { return try await door.report(filter) }
-        // Only the worker of an earlier version reads its records.
+        // If the worker's version is older, only the worker can read its records.
         if let client = door as? QueueClient, try await !client.isCurrent() {
             return try await door.report(filter)
         }
@@ -108,14 +112,14 @@ public struct QueueAccess: Sendable {
         return report
     }
 
-    /// Tells of tasks as they are recorded; blocks.
+    /// Returns the tasks as recorded; blocks on the disk.
     public static func recorded(
         _ filter: TaskFilter, at path: String
     ) throws(QueueError) -> QueueReport {
         try DirectDoor(path).recorded(filter)
     }
 
-    /// Notes that the ends of tasks were shown to somebody.
+    /// Marks the results of tasks as seen.
     public func markSeen(_ ids: [QueueTask.ID]) async throws(QueueError) {
         guard !ids.isEmpty else { return }
         _ = try await door.perform([.markSeen(TaskSelection(ids: ids.map(\.description)))])

@@ -1,6 +1,6 @@
 import SeggetQueue
 
-/// The records of a queue that nobody works; where a process begins to work it meanwhile, that process.
+/// Access to the records of a queue without a worker; uses the worker if one starts meanwhile.
 struct RecordsDoor: QueueDoor {
     let path: String
     let patience: Double

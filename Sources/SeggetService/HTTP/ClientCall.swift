@@ -2,7 +2,7 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
-/// A request of a client, and who waits for the answer.
+/// A request of the client, with a promise of its response.
 struct ClientCall: Sendable {
     var method: HTTPMethod
     var target: String
@@ -10,31 +10,31 @@ struct ClientCall: Sendable {
     var answer: EventLoopPromise<ClientAnswer>
 }
 
-/// What a server has answered.
+/// The response of a server.
 struct ClientAnswer: Sendable {
     var status: Int
     var body: Data
 }
 
-/// The connection is gone.
+/// The connection is closed.
 struct LineGone: Error {
-    /// Whether the request had been sent, so that it may have been carried out.
+    /// Whether the request was sent, so that the server may have carried it out.
     var wasSent: Bool
 }
 
-/// One connection of a client: its requests, one after the other, in the order in which they came.
+/// A client's connection, which sends its requests one at a time, in order.
 ///
-/// All of it is the event loop's.
+/// Used on the event loop's thread only.
 final class ClientLine: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = ClientCall
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// Most bytes of an answer.
+    /// The most bytes of a response.
     private static let mostBytes = 256 << 20
 
     private var calls = CircularBuffer<ClientCall>()
-    /// Whether the first of the calls was sent.
+    /// Whether the first of ``calls`` was sent.
     private var isSent = false
     private var isOver = false
     private var status = 0

@@ -4,46 +4,48 @@ import NIOHTTP1
 import NIOWebSocket
 import SeggetQueue
 
-/// One connection of a server: its requests, one after the other.
+/// A connection of the server, which answers its requests one at a time.
 ///
-/// All of it is the event loop's. A pipeline handler before it hands it one request at a time, and the next when
-/// the answer's end was written; which is when the client has taken the answer, so that none pile up.
+/// Used on the event loop's thread only. NIO's `HTTPServerPipelineHandler` passes on one request at
+/// a time. It passes on the next one when the end of the response is written, which is when the
+/// client has taken the response. Responses do not accumulate for a slow client.
 final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private enum State {
-        /// For the head of a request.
+        /// Waiting for the head of a request.
         case waiting
-        /// The head is there, the body is not.
+        /// The head is received, the body is not.
         case receiving
-        /// The request is there; the answer is made, or written.
+        /// The request is received; the response is built or written.
         case answering
-        /// The answer was given before the request was complete; the rest is read away.
+        /// The response was sent before the request was complete; the rest of the request is
+        /// discarded.
         case discarding
-        /// It is over.
+        /// The connection is closed.
         case closed
     }
 
     private let api: QueueAPI
-    /// What is served over TCP; `nil` on the queue's own socket.
+    /// The endpoints over TCP; `nil` on the queue's socket.
     private let site: WebSite?
-    /// The addresses of both ends of a connection over TCP.
+    /// The addresses of a TCP connection's ends.
     private let ends: Ends
     private let hub: EventHub
     private let limits: ServerLimits
-    /// What is told to a client that listens.
+    /// The response to a client that listens to events.
     private var events: EventAnswer?
     private var state = State.waiting
     private var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
     private var body = ByteBuffer()
     private var timer: Scheduled<Void>?
-    /// Whether the client sends nothing any more.
+    /// Whether the client has closed its side of the connection.
     private var isInputClosed = false
-    /// Of a request that was refused: whether all of it has come, and whether the answer is taken.
+    /// Of a refused request: whether it is received, and whether the response is sent.
     private var (isComplete, isAnswered) = (false, false)
 
-    /// The addresses of a connection's ends, as numbers.
+    /// The numeric addresses of a connection's ends.
     struct Ends: Sendable {
         var own = ""
         var port = 0
@@ -89,14 +91,14 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed? = event as? ChannelEvent {
             isInputClosed = true
-            // What was asked for completely is answered.
+            // A request that is complete is still answered.
             if state != .answering { context.close(promise: nil) }
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What may be no WebSocket follows as a request like any other.
+        // A failed upgrade to a WebSocket: the request is answered like any other.
         if error is NIOWebSocketUpgradeError { return }
         guard let error = error as? HTTPParserError, state == .waiting || state == .receiving else {
             context.close(promise: nil)
@@ -115,7 +117,8 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         }
         wait(limits.bodyTime, context) { [self] in refuse(.slow, $0) }
         guard head.headers.contains(name: "expect"), !head.isOld else { return }
-        // Whoever waits for leave to send the body hears before it whether anything would be done with it.
+        // With `Expect: 100-continue`, refuse an unknown path before the body is sent (RFC 9110
+        // §10.1.1).
         do {
             if site == nil {
                 let request = APIRequest(method: head.method.rawValue, target: head.uri)
@@ -128,7 +131,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Why a request is refused by its head alone.
+    /// Returns the reason to refuse a request by its head alone.
     private func refusal(_ head: HTTPRequestHead) -> Refusal? {
         guard head.version.major == 1 else { return .otherVersion }
         let hosts = head.headers["host"].count
@@ -177,7 +180,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Answers what is for no API over TCP.
+    /// Answers a request over TCP that is not for the API.
     private func answer(
         _ request: APIRequest, by site: WebSite, _ context: ChannelHandlerContext
     ) {
@@ -197,7 +200,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
             await site.answer(request.method, request.target, request.body)
         }.assumeIsolated().whenSuccess { [self] reply, isRefused, isAuthorized in
             if isAuthorized { site.succeed(ends.client) }
-            // Who does not know the secret waits, and nobody waits with it.
+            // Delay failed logins without blocking other clients.
             answer(reply, after: isRefused ? site.fail(ends.client) : .zero, context)
         }
     }
@@ -219,7 +222,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Tells what happens, as long as the client listens.
+    /// Streams events until the client disconnects.
     private func tellEvents(
         _ filter: TaskFilter, _ api: APIVersion, _ context: ChannelHandlerContext
     ) {
@@ -238,14 +241,15 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Answers before the request is complete, or understood, and ends the connection.
+    /// Responds before the request is complete or understood, and closes the connection.
     private func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
         state = .discarding
         let isForPeople = refusal == .otherName && head.isNavigation
         send(isForPeople ? .otherName : refusal.reply, isLast: true, context) { [self] in
             guard state == .discarding else { return }
             isAnswered = true
-            // The client may still be sending: to close at once would take the answer from it.
+            // The client may still be sending: closing now would reset the connection before it
+            // reads the response.
             wait(limits.lingerTime, context) { $0.close(promise: nil) }
         }
     }
@@ -257,7 +261,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
         var answer = HTTPResponseHead(
             version: head.version.major == 1 ? head.version : .http1_1,
             status: HTTPResponseStatus(statusCode: reply.status))
-        // What has not changed is not described again (RFC 9110 §15.4.5).
+        // A 304 response describes no content (RFC 9110 §15.4.5).
         if reply.status != 304 {
             answer.headers.add(name: "Content-Type", value: reply.type)
             answer.headers.add(name: "Content-Length", value: String(reply.body.count))
@@ -293,12 +297,12 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
     private func end(isLast: Bool, _ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         guard isLast else { return }
-        // While the rest of a request is read away, the client sees that nothing else comes.
+        // Close only the sending side while the rest of the request is discarded.
         let isHalf = state == .discarding && !isComplete
         context.close(mode: isHalf ? .output : .all, promise: nil)
     }
 
-    /// Has something done after a time, in place of what was to be done before.
+    /// Schedules a call, in place of the scheduled one.
     private func wait(
         _ time: Duration, _ context: ChannelHandlerContext,
         then act: @escaping (ChannelHandlerContext) -> Void
@@ -311,7 +315,7 @@ final class Conversation: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension HTTPRequestHead {
-    /// Whether it is of a version before HTTP/1.1.
+    /// Whether the request's version is before HTTP/1.1.
     fileprivate var isOld: Bool { version.major < 1 || version.major == 1 && version.minor < 1 }
 }
 

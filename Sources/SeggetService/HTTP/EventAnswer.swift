@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import SeggetQueue
 
-/// The answer to one request for events: it goes on until one of both ends it, and the connection with it.
+/// The response to one request for events: a stream that lasts as long as the connection.
 ///
-/// All of it is the event loop's.
+/// Used on the event loop's thread only.
 final class EventAnswer {
     private let hub: EventHub
     private let limits: ServerLimits
@@ -16,7 +16,7 @@ final class EventAnswer {
     private var isOver = false
     private var timer: Scheduled<Void>?
 
-    /// Makes an answer that has not begun.
+    /// Creates a response; sends nothing yet.
     init(
         hub: EventHub, limits: ServerLimits, version: HTTPVersion, api: APIVersion,
         _ context: ChannelHandlerContext
@@ -25,12 +25,12 @@ final class EventAnswer {
         self.context = context
     }
 
-    /// Begins.
+    /// Starts the stream.
     ///
     /// - Parameters:
-    ///   - filter: Which tasks it tells of.
-    ///   - lastID: The id of the event that the client got last.
-    ///   - refuse: Called when there is nothing to be told; then something else is to be answered.
+    ///   - filter: Selects the reported tasks.
+    ///   - lastID: The id of the client's last event.
+    ///   - refuse: Called if no event can be sent; the caller then sends another response.
     func begin(
         _ filter: TaskFilter, after lastID: String?, refuse: @escaping (QueueError) -> Void
     ) {
@@ -51,13 +51,13 @@ final class EventAnswer {
         refuse(.ending)
     }
 
-    /// Answers a request for the head alone.
+    /// Responds to a request for the head alone.
     func answerHead() {
         writeHead()
         end()
     }
 
-    /// The connection is gone.
+    /// Stops, because the connection is closed.
     func leave() {
         isOver = true
         timer?.cancel()
@@ -69,7 +69,7 @@ final class EventAnswer {
         var head = HTTPResponseHead(version: version, status: .ok)
         head.headers.add(name: "Content-Type", value: "text/event-stream")
         head.headers.add(name: "Cache-Control", value: "no-store")
-        // It has no end that another answer could follow.
+        // No response can follow a stream on the same connection.
         head.headers.add(name: "Connection", value: "close")
         context.write(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
     }
@@ -84,7 +84,7 @@ final class EventAnswer {
         flush(bytes) { [self] in if let number { hub.taken(number) } }
     }
 
-    /// Writes bytes, and waits until the client has taken them; then for something else to be told.
+    /// Writes bytes, calls `taken` when the client has taken them, and schedules the next comment.
     private func flush(_ bytes: ByteBuffer, then taken: @escaping () -> Void) {
         wait(limits.replyTime) { [context] in context.close(promise: nil) }
         context.writeAndFlush(NIOAny(HTTPServerResponsePart.body(.byteBuffer(bytes))))
@@ -109,7 +109,7 @@ final class EventAnswer {
             .assumeIsolated().whenComplete { [context] _ in context.close(promise: nil) }
     }
 
-    /// Has something done after a time, in place of what was to be done before.
+    /// Schedules a call, in place of the scheduled one.
     private func wait(_ time: Duration, then act: @escaping () -> Void) {
         timer?.cancel()
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) { act() }
@@ -117,7 +117,7 @@ final class EventAnswer {
 }
 
 extension QueueError {
-    /// The server ends.
+    /// The server is shutting down.
     fileprivate static let ending = QueueError(
         .worker, "the worker is shutting down", hint: "send the request again when it is running")
 }

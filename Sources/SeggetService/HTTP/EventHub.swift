@@ -2,18 +2,19 @@ import FoundationEssentials
 import NIOCore
 import SeggetQueue
 
-/// Tells whoever listens what happens in a queue, at most four times a second.
+/// Sends the changes of a queue to the clients that listen, at most four times a second.
 ///
-/// All of it is the event loop's. What is told is found out, and written as JSON, on other threads: once for all
-/// that know the same.
+/// Used on the event loop's thread only. Other threads build the events and write them as JSON,
+/// once for all listeners with the same filter and state.
 final class EventHub {
-    /// What a listener gets.
+    /// A call of a listener.
     enum Delivery {
-        /// Bytes of the stream; the listener says when they are taken.
+        /// The next bytes of the stream; the listener calls ``taken(_:)`` when the client has taken
+        /// them.
         case bytes(ByteBuffer)
-        /// Nothing else, because the queue cannot be used.
+        /// The last call: the queue has failed.
         case failure(QueueError)
-        /// Nothing else, because the server ends.
+        /// The last call: the server is shutting down.
         case end
     }
 
@@ -23,7 +24,7 @@ final class EventHub {
     private let start: ContinuousClock.Instant
     private var audience = Audience(epoch: String(UInt64.random(in: .min ... .max), radix: 16))
     private var deliveries: [Int: (Delivery) -> Void] = [:]
-    /// The number by which the queue knows this; `nil` before somebody has listened.
+    /// The number of the hub's observer at the queue; `nil` before the first listener.
     private var observer: EventLoopFuture<UInt64>?
     private var isBusy = false
     private var timer: Scheduled<Void>?
@@ -33,16 +34,16 @@ final class EventHub {
         (source, self.loop, start) = (EventSource(feed: feed), loop, clock.now)
     }
 
-    /// Milliseconds since it began, from 1.
+    /// Milliseconds since the hub was created, from 1.
     private var now: Int64 { Int64((clock.now - start) / .milliseconds(1)) + 1 }
 
-    /// Has somebody listen.
+    /// Adds a listener.
     ///
     /// - Parameters:
-    ///   - filter: Which tasks it is told of.
-    ///   - lastID: The id of the event that it got last, on another connection.
-    ///   - deliver: Gets what it is told.
-    /// - Returns: The number by which it is known; `nil` when the server ends.
+    ///   - filter: Selects the reported tasks.
+    ///   - lastID: The id of the client's last event, on another connection.
+    ///   - deliver: Receives the events.
+    /// - Returns: The number that identifies the listener; `nil` if the server is shutting down.
     func add(
         _ filter: TaskFilter, after lastID: String?, _ deliver: @escaping (Delivery) -> Void
     ) -> Int? {
@@ -54,13 +55,13 @@ final class EventHub {
         return number
     }
 
-    /// A listener has taken what it was told.
+    /// Records that a listener has taken its last event.
     func taken(_ number: Int) {
         audience.taken(number)
         goOn()
     }
 
-    /// Forgets a listener.
+    /// Removes a listener.
     func remove(_ number: Int) {
         audience.remove(number)
         deliveries[number] = nil
@@ -68,8 +69,8 @@ final class EventHub {
 
     /// Ends all streams.
     ///
-    /// - Parameter time: Longest time for which the queue is waited for.
-    /// - Returns: When nothing is done any more.
+    /// - Parameter time: The longest time to wait for the queue.
+    /// - Returns: A future that succeeds when no work remains.
     func close(within time: Duration) -> EventLoopFuture<Void> {
         if let whenOver { return whenOver.futureResult }
         let promise = loop.makePromise(of: Void.self)
@@ -113,7 +114,7 @@ final class EventHub {
 
     // MARK: Rounds
 
-    /// Begins what is to be done, unless something is being done.
+    /// Starts the next step, unless one is in progress.
     private func goOn() {
         guard !isBusy, whenOver == nil else { return }
         timer?.cancel()
@@ -128,7 +129,7 @@ final class EventHub {
         }
     }
 
-    /// Asks the queue what has changed, and tells it.
+    /// Asks the queue for changes, then sends them.
     private func ask() {
         guard let observer else { return }
         isBusy = true
@@ -150,7 +151,7 @@ final class EventHub {
         }
     }
 
-    /// Tells those who are ready what they do not know.
+    /// Sends events to the listeners that are ready.
     private func tell(isRound: Bool) {
         let questions = audience.takeQuestions(isRound: isRound)
         isBusy = true
@@ -195,7 +196,7 @@ final class EventHub {
 }
 
 extension Result where Success: Sendable {
-    /// What something gives, or fails with.
+    /// Creates the result of a call.
     fileprivate init(_ body: () async throws(Failure) -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }

@@ -3,24 +3,24 @@ import NIOCore
 import NIOHTTP1
 import SeggetQueue
 
-/// The connection of a client that listens: one request, and the events that come.
+/// A client's connection that listens to events: one request and its stream.
 ///
-/// All of it is the event loop's.
+/// Used on the event loop's thread only.
 final class EventLine: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
     typealias Events = AsyncThrowingStream<ServerSentEvent, any Error>
 
-    /// Most bytes of an event, or of an answer that is none.
+    /// The most bytes of an event, or of a response without events.
     private static let mostBytes = 256 << 20
-    /// Longest time without a byte; the server says that it is there after a quarter of that.
+    /// The longest time without a byte, four times the server's ``ServerLimits/keepAliveTime``.
     static let longestSilence = TimeAmount.seconds(60)
 
     private let target: String
     private let lastID: String
     private let events: Events.Continuation
     private var parser = EventParser(mostBytes: EventLine.mostBytes)
-    /// The body of an answer that tells of an error; `nil` where events come.
+    /// The body of an error response; `nil` during a stream.
     private var error: Data?
 
     init(_ target: String, after lastID: String, _ events: Events.Continuation) {
@@ -65,7 +65,7 @@ final class EventLine: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // Whoever is there would have said so.
+        // A server that is still there would have sent a comment.
         if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
@@ -80,5 +80,5 @@ final class EventLine: ChannelInboundHandler {
     }
 }
 
-/// What came is no stream of events, nor an error of the API.
+/// The response is neither a stream of events nor an error of the API.
 struct NoEvents: Error {}

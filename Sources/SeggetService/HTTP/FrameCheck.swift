@@ -1,16 +1,18 @@
 import NIOCore
 import NIOWebSocket
 
-/// Refuses frames of a WebSocket that RFC 6455 does not let a client send, and that NIO's decoder takes.
+/// Refuses WebSocket frames that RFC 6455 does not allow a client to send and that NIO's decoder
+/// accepts.
 final class FrameCheck: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = WebSocketFrame
 
-    /// The frame is none of a client.
+    /// The frame is not allowed from a client.
     struct Refused: Error {}
 
-    /// What stands between the decoder of frames and whoever takes messages: a message is not longer than a body may
-    /// be.
+    /// Returns the handlers between the decoder of frames and the receiver of messages.
+    ///
+    /// They limit a message to the length of a body.
     static func handlers(_ limits: ServerLimits) -> [any ChannelInboundHandler] {
         [
             FrameCheck(),
@@ -22,7 +24,7 @@ final class FrameCheck: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
-        // §5.1, and §5.2 without extensions.
+        // RFC 6455 §5.1, and §5.2 without extensions.
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3,
             [.continuation, .text, .binary, .connectionClose, .ping, .pong].contains(frame.opcode)
         else {

@@ -2,13 +2,13 @@ import Assembler
 import NIOCore
 
 extension EventLoopFuture where Value: Sendable {
-    /// Waits for the value, as `get()` does.
+    /// Waits for the value, like `get()`.
     ///
-    /// That one resumes a bare continuation, of which ThreadSanitizer does not see that what the event loop wrote
-    /// comes before what is read here: see `Answer`.
+    /// `get()` resumes a bare continuation. ThreadSanitizer does not see that the event loop's
+    /// writes happen before the reads of the caller. See `Answer`.
     ///
     /// - Returns: The value.
-    /// - Throws: What the future failed with.
+    /// - Throws: The failure of the future.
     func answer() async throws -> Value {
         let result = await Answer<Result<Value, any Error>>.wait { answer in
             whenComplete { answer.resume(returning: $0) }

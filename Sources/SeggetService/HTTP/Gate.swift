@@ -1,25 +1,29 @@
 import Glibc
 import NIOHTTP1
 
-/// Who may ask over TCP: pages of other sites may not, by whatever name they reach this machine.
+/// Decides which requests over TCP are allowed: pages of other sites are refused under any host
+/// name.
 ///
 /// Pure.
 package struct Gate: Sendable {
-    /// Names by which the service may be asked for, in lower case, beside `localhost` and all addresses: a page of
-    /// another site reaches it by a name that leads here, and no address does that.
+    /// Additional host names of the service, in lower case.
+    ///
+    /// `localhost` and all IP addresses are always allowed. DNS rebinding needs a name that another
+    /// site controls, and an address is none.
     package var hosts: Set<String> = []
-    /// Pages of these origins may ask; `*` stands for all of them.
+    /// The origins whose pages may send requests; `*` means all.
     package var origins: Set<String> = []
 
-    /// Makes a gate that lets in whoever is no page of another site.
+    /// Creates a gate that refuses only pages of other sites.
     package init() {}
 
-    /// Why a request is refused by its head.
+    /// Returns the reason to refuse a request by its head.
     ///
     /// - Parameters:
-    ///   - headers: Its fields.
-    ///   - isPage: Whether it asks for what a link may lead to from anywhere: it is shown, and no page reads it.
-    /// - Returns: The refusal; `nil` where it is let in.
+    ///   - headers: The header fields.
+    ///   - isPage: Whether the target is a page that any link may lead to; a browser shows it, and
+    ///     scripts of other sites cannot read it.
+    /// - Returns: The refusal; `nil` if the request is allowed.
     func refusal(_ headers: HTTPHeaders, isPage: Bool = false) -> Refusal? {
         guard let host = headers.first(name: "host"), isOwn(Self.name(ofHost: host)) else {
             return .otherName
@@ -41,7 +45,7 @@ package struct Gate: Sendable {
         return nil
     }
 
-    /// The origin whose page may read an answer; `nil` where none was named, or it may not.
+    /// Returns the origin whose page may read the response; `nil` if there is none, or it may not.
     func origin(_ headers: HTTPHeaders) -> String? {
         headers.first(name: "origin").flatMap { allows(origin: $0) ? $0 : nil }
     }
@@ -56,8 +60,9 @@ package struct Gate: Sendable {
             || inet_pton(AF_INET, name, &bytes) == 1 || inet_pton(AF_INET6, name, &bytes) == 1
     }
 
-    /// The host of a `Host` field (RFC 9110 §7.2) without its port, in lower case; of an address of IPv6 without the
-    /// brackets.
+    /// Returns the host of a `Host` field (RFC 9110 §7.2) in lower case, without the port.
+    ///
+    /// IPv6 addresses are without brackets.
     static func name(ofHost field: String) -> String {
         if field.hasPrefix("[") {
             return field.dropFirst().prefix { $0 != "]" }.lowercased()
@@ -66,31 +71,31 @@ package struct Gate: Sendable {
     }
 }
 
-/// How long whoever failed to show the secret waits for an answer, by its address.
+/// Calculates the delay of the response to a wrong secret, for each address.
 ///
 /// Pure.
 struct Lockout: Sendable {
-    /// The first delay, in seconds; each further failure doubles it.
+    /// The delay after the first failure, in seconds; each further failure doubles it.
     static let shortest = 1.0
     /// The longest delay, in seconds.
     static let longest = 16.0
-    /// Time after which failures are forgotten, in seconds.
+    /// The time after which failures are forgotten, in seconds.
     static let memory = 300.0
-    /// The most addresses that are remembered.
+    /// The most addresses that are recorded.
     static let most = 4096
 
     private var failures: [String: (count: Int, last: Double)] = [:]
 
-    /// Notes a failure.
+    /// Records a failure.
     ///
     /// - Parameters:
-    ///   - address: Whose.
+    ///   - address: The client's address.
     ///   - now: The time, in seconds on any clock.
-    /// - Returns: Seconds until it is to be answered.
+    /// - Returns: The delay of the response, in seconds.
     mutating func fail(_ address: String, now: Double) -> Double {
         if failures.count >= Self.most {
             failures = failures.filter { now - $0.value.last < Self.memory }
-            // So many at a time are one attack: all of them are treated alike.
+            // So many addresses are a single attack; forgetting all of them limits the memory.
             if failures.count >= Self.most { failures = [:] }
         }
         var entry = failures[address] ?? (0, now)
@@ -100,6 +105,6 @@ struct Lockout: Sendable {
         return min(Self.longest, Self.shortest * Double(1 << (entry.count - 1)))
     }
 
-    /// Forgets the failures of an address, from which the secret came.
+    /// Forgets the failures of an address that has sent the secret.
     mutating func succeed(_ address: String) { failures[address] = nil }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import NIOHTTP1
 
-// The answer to requests by a name that is not the service's.
+// The response to requests with a host name that is not the service's.
 extension Refusal {
-    /// The service is not to be asked by the name in `Host`.
+    /// The service does not accept the name in `Host`.
     static let otherName = Refusal("the service does not accept this host name", status: 403)
 }
 
 extension HTTPRequestHead {
-    /// Whether a person asks, with a browser.
+    /// Whether a browser sent the request to show a page.
     var isNavigation: Bool {
         method == .GET
             && headers[canonicalForm: "accept"].contains {
@@ -18,9 +18,9 @@ extension HTTPRequestHead {
 }
 
 extension APIReply {
-    /// ``Refusal/otherName`` as a text for people.
+    /// ``Refusal/otherName`` as a page for people.
     ///
-    /// It is constant: it repeats nothing of the request, and names no host, path or task.
+    /// The page is constant: it repeats nothing of the request, and names no host, path or task.
     static let otherName: APIReply = {
         var reply = APIReply(Data(text.utf8), type: "text/html; charset=utf-8")
         reply.status = Refusal.otherName.status

@@ -2,19 +2,20 @@ import FoundationEssentials
 import NIOCore
 package import SeggetQueue
 
-// What happens, as the worker tells it.
+// The stream of events of the worker.
 extension QueueClient {
-    /// Time between two attempts to connect.
+    /// The time between two attempts to connect.
     private static let pause = Duration.milliseconds(100)
 
-    /// How the tasks are, whenever that changes, at most four times a second.
+    /// Returns the tasks whenever they change, at most four times a second.
     ///
-    /// It begins with what is so now, keeps the newest only for a slow reader, and has a connection of its own, which
-    /// is made anew when it is lost. It ends with an error when the worker is gone.
+    /// The first report is the current state. A slow reader receives only the newest report. The
+    /// stream uses a separate connection, and reconnects when that is lost. It fails when the
+    /// worker has ended.
     ///
     /// - Parameters:
-    ///   - filter: Which tasks. Their places in the order are told only where it lets all pass.
-    ///   - patience: How long a worker that is gone is waited for.
+    ///   - filter: Selects the tasks. Their positions are known only if it selects all.
+    ///   - patience: How long to wait for a worker that does not respond.
     /// - Returns: The stream, for one reader.
     package nonisolated func reports(
         _ filter: TaskFilter, patience: Duration = .seconds(2)
@@ -63,9 +64,9 @@ extension QueueClient {
         }
     }
 
-    /// Takes an event.
+    /// Applies an event.
     ///
-    /// - Returns: Whether it is one that is known.
+    /// - Returns: Whether the event's type is known.
     private nonisolated func take(
         _ event: ServerSentEvent, _ version: APIVersion, into watched: inout WatchedReport
     ) throws -> Bool {
@@ -84,7 +85,7 @@ extension QueueClient {
         }
     }
 
-    /// Connects, and asks for events.
+    /// Connects, and requests events.
     private nonisolated func listen(
         _ filter: TaskFilter, after lastID: String
     ) async throws -> (EventLine.Events, any Channel, APIVersion) {

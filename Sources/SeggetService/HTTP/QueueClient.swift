@@ -6,13 +6,14 @@ import NIOPosix
 package import SeggetQueue
 import Segmenter
 
-/// The door of a queue that another process works, by the API on its socket.
+/// Access to a queue through the API of its worker, another process.
 ///
-/// It keeps one connection, makes it when it is needed, and anew when it is gone. It has one thread of its own,
-/// which ends with ``close()``.
+/// The client connects when it is first used, keeps one connection, and reconnects when that is
+/// lost. It has a thread, which ends with ``close()``.
 package actor QueueClient: QueueDoor {
-    /// Longest time without a request after which the connection is made anew: the server ends those that are
-    /// silent for longer.
+    /// The idle time after which the client reconnects.
+    ///
+    /// It is shorter than ``ServerLimits/headTime``, after which the server closes the connection.
     private static let longestSilence = Duration.seconds(30)
 
     let path: String
@@ -25,13 +26,15 @@ package actor QueueClient: QueueDoor {
     private var toldVersion: String?
     private var isClosed = false
 
-    /// Makes the door of the queue whose worker listens at a path; connects when it is first used.
+    /// Creates a client of the worker that listens at a path; connects when it is first used.
     ///
     /// - Parameters:
-    ///   - path: path of the socket.
-    ///   - connectTime: longest time until the worker answers at all; what it is asked for may take longer.
-    ///   - mostBytes: most bytes of a request; more commands are sent in several.
-    ///   - tellOtherVersion: is told one line when the worker is of another version than this program.
+    ///   - path: The path of the socket.
+    ///   - connectTime: The longest time until the worker's first response; later ones may take
+    ///     longer.
+    ///   - mostBytes: The most bytes of a request; more commands are sent in several requests.
+    ///   - tellOtherVersion: Called with one line if the worker has another version than this
+    ///     program.
     package init(
         path: String, connectTime: Duration = .seconds(5),
         mostBytes: Int = ServerLimits().body,
@@ -41,7 +44,7 @@ package actor QueueClient: QueueDoor {
         self.tellOtherVersion = tellOtherVersion
     }
 
-    /// Ends the connection and the thread; nothing can be asked any more.
+    /// Closes the connection and ends the thread; later requests fail.
     package func close() async {
         isClosed = true
         let last = line
@@ -50,9 +53,9 @@ package actor QueueClient: QueueDoor {
         try? await group.shutdownGracefully()
     }
 
-    /// What the worker says of itself.
+    /// Returns the worker's report about itself.
     ///
-    /// - Throws: `QueueError`, when it cannot be reached, or is none.
+    /// - Throws: `QueueError`, if the worker cannot be reached, or the process is not a worker.
     package func health() async throws(QueueError) -> HealthReport {
         try await ask(.GET, "/health", HealthReport.self)
     }
@@ -79,7 +82,7 @@ package actor QueueClient: QueueDoor {
     }
 
     package func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
-        // What is too long for the head of a request would not be answered in these words.
+        // The server refuses a head that is too long with another message.
         try filter.check()
         return try await ask(.GET, QueueReport.self) { filter.target(at: "/tasks", $0) }
     }
@@ -101,9 +104,9 @@ package actor QueueClient: QueueDoor {
         _ = try await ask(.PUT, "/settings", QueueSettings.self, try JSON.write(settings))
     }
 
-    /// The address of the service's page, with a token that lets in once.
+    /// Returns the address of the service's page, with a token that is valid once.
     ///
-    /// - Throws: `QueueError`, also where the service shows no page.
+    /// - Throws: `QueueError`, also if the service has no page.
     package func opening() async throws(QueueError) -> String {
         try await ask(.POST, "/openings", Opening.self).url
     }
@@ -120,7 +123,7 @@ package actor QueueClient: QueueDoor {
         _ method: HTTPMethod, _ type: Value.Type, _ body: Data? = nil,
         target: (APIVersion) -> String
     ) async throws(QueueError) -> Value {
-        // Once more, when it was seen before the request was sent that the connection is gone.
+        // Retry once if the connection was closed before the request was sent.
         for _ in 0..<2 {
             let (channel, version) = try await connected()
             do {
@@ -179,7 +182,7 @@ package actor QueueClient: QueueDoor {
                 return (channel, health.served)
             }
             channel.close(promise: nil)
-            // Another task may have made the next one while this one waited.
+            // Another task may have replaced it while this one waited.
             if self.line == line { self.line = nil }
         }
         let line = self.line ?? Task { try await connect() }
@@ -195,7 +198,7 @@ package actor QueueClient: QueueDoor {
         }
     }
 
-    /// Connects, and finds out who is there.
+    /// Connects, and checks that the process is a worker.
     private func connect() async throws -> (any Channel, HealthReport) {
         let deadline = ContinuousClock.now + connectTime
         let channel = try await openChannel(until: deadline) { ClientLine() }
@@ -206,7 +209,7 @@ package actor QueueClient: QueueDoor {
         do {
             var answer = try await Self.exchange(
                 .GET, APIVersion.current.path("/health"), on: channel)
-            // A worker of 0.2 serves the first version only.
+            // A worker of 0.2 serves only the first version.
             if answer.status == 404 {
                 answer = try await Self.exchange(
                     .GET, APIVersion.first.path("/health"), on: channel)
@@ -225,9 +228,9 @@ package actor QueueClient: QueueDoor {
     /// Connects.
     ///
     /// - Parameters:
-    ///   - deadline: Until when.
-    ///   - silence: Longest time without a byte from the other end; `nil` for any.
-    ///   - handler: Makes what says and hears something on the connection.
+    ///   - deadline: When to give up.
+    ///   - silence: The longest time without a byte from the server; `nil` for no limit.
+    ///   - handler: Creates the connection's last channel handler.
     /// - Returns: The connection.
     /// - Throws: `QueueError`.
     func openChannel(
@@ -253,7 +256,7 @@ package actor QueueClient: QueueDoor {
             } catch let error as IOError
                 where error.errnoCode == EAGAIN && ContinuousClock.now < deadline
             {
-                // So many wait to be let in that there is no more room.
+                // The backlog of the server's socket is full.
                 try await Task.sleep(for: .milliseconds(20))
             } catch let error as IOError {
                 throw unreachable(String(cString: strerror(error.errnoCode)))

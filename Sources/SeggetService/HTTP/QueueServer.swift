@@ -1,5 +1,5 @@
-// HTTP: the server and the client: requests and answers on a Unix socket. It knows the API; it never knows what a
-// command means.
+// HTTP: the server and the client, for requests and responses over Unix sockets and TCP. This
+// folder uses the API; it does not know what a command means.
 
 import Glibc
 import NIOCore
@@ -10,37 +10,39 @@ package import SeggetQueue
 import SeggetReports
 import Synchronization
 
-/// Serves the API of a queue, as HTTP/1.1 on a Unix socket, to this user's processes.
+/// Serves the API of a queue over HTTP/1.1: on a Unix socket to this user's processes, and over
+/// TCP.
 ///
-/// It has one thread of its own. What the queue takes its time for holds up only the client that asked for it.
+/// It has one thread. A slow call of the queue delays only the client that sent the request.
 package final class QueueServer: Sendable {
-    /// Path of the socket.
+    /// The path of the socket.
     package let path: String
     private let entry: SocketEntry?
     private let limits: ServerLimits
     private let group: MultiThreadedEventLoopGroup
     private let listener: any Channel
     private let api: QueueAPI
-    /// What lets into the page.
+    /// The tokens that allow a browser to log in to the page.
     package let openings = OpeningTokens()
     private let webListeners = Mutex<[any Channel]>([])
     private let connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
     private let webConnections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>
     private let hub: NIOLoopBoundBox<EventHub>
 
-    /// Serves a queue at the first place that will do.
+    /// Serves a queue on a socket at the first usable path.
     ///
     /// The caller holds the queue's lock, and writes ``path`` into its file.
     ///
     /// - Parameters:
-    ///   - queue: path of the queue's database, which exists.
-    ///   - door: what is served.
-    ///   - runtime: what `XDG_RUNTIME_DIR` says.
-    ///   - users: the folder in which each user that is logged in has one, named as the user's number.
-    ///   - base: the folder of the last resort, in which everybody may make folders.
-    ///   - limits: what clients may take up.
-    /// - Returns: The server, which serves.
-    /// - Throws: `QueueError`, when there is no such place, or somebody listens there.
+    ///   - queue: The path of the queue's database, which exists.
+    ///   - door: The access to the queue.
+    ///   - runtime: The value of `XDG_RUNTIME_DIR`.
+    ///   - users: The folder with one folder for each user who is logged in, named by the user's
+    ///     id.
+    ///   - base: The last resort: a folder in which all users may create folders.
+    ///   - limits: The limits for clients.
+    /// - Returns: The server, which accepts connections.
+    /// - Throws: `QueueError`, if no path is usable, or another process listens there.
     package static func start(
         for queue: String, door: any RPCQueue, runtime: String?, users: String = "/run/user",
         base: String = "/tmp", limits: ServerLimits = ServerLimits()
@@ -52,7 +54,7 @@ package final class QueueServer: Sendable {
                 let socket = try ListeningSocket(at: place.path)
                 return try await QueueServer(socket, door: door, limits: limits)
             } catch  where error.code == .unavailable {
-                // There is another place: not every file system has sockets.
+                // Try the next path: not every file system supports sockets.
                 continue
             }
         }
@@ -60,8 +62,9 @@ package final class QueueServer: Sendable {
             "no folder is private to this user, not even \(base)/segget-\(geteuid())")
     }
 
-    /// Serves a queue on a socket that somebody else listens on for this process, as systemd does; it stays when the
-    /// service ends.
+    /// Serves a queue on a socket that another process listens on for this one, such as systemd.
+    ///
+    /// The socket remains when the service ends.
     ///
     /// - Throws: `QueueError`.
     package static func start(
@@ -71,9 +74,10 @@ package final class QueueServer: Sendable {
             try ListeningSocket(inherited: descriptor), door: door, limits: limits)
     }
 
-    /// Serves a queue at a socket that is bound already, in a folder that is this user's alone.
+    /// Serves a queue on a socket that is already bound, in a folder that only this user can
+    /// access.
     ///
-    /// - Throws: `QueueError`, when that cannot be.
+    /// - Throws: `QueueError`, if the server cannot start.
     init(
         _ socket: ListeningSocket, door: any RPCQueue, limits: ServerLimits
     ) async throws(QueueError) {
@@ -107,7 +111,8 @@ package final class QueueServer: Sendable {
         }
     }
 
-    /// Ends the service: the socket goes at once, and what is being answered is answered within a time.
+    /// Shuts the server down: removes the socket, then waits up to `closeTime` for responses in
+    /// progress.
     package func close() async {
         entry?.remove()
         try? await listener.close().answer()
@@ -135,14 +140,14 @@ package final class QueueServer: Sendable {
         return (try? await all.answer()) ?? []
     }
 
-    /// Lets this user's processes in only.
+    /// Throws unless the peer is a process of this user.
     private static func checkUser(_ channel: any Channel) throws {
         let isSameUser = try channel.pipeline.syncOperations
             .withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { Peer.isSameUser($0) }
         guard isSameUser == true else { throw NotAdmitted() }
     }
 
-    /// Lets a connection in, or throws, which closes it.
+    /// Admits a connection, or throws, which closes it.
     private static func admit(
         _ channel: any Channel, _ connections: NIOLoopBoundBox<[ObjectIdentifier: any Channel]>,
         _ limits: ServerLimits
@@ -159,7 +164,7 @@ package final class QueueServer: Sendable {
         try equip(channel, Conversation(api: api, hub: hub, limits: limits), nil, limits)
     }
 
-    /// The same for a connection over TCP, which may become a WebSocket.
+    /// Adds the handlers of a TCP connection, which may become a WebSocket.
     private static func equip(
         _ channel: any Channel, _ api: QueueAPI, _ site: WebSite, _ hub: EventHub,
         _ notices: RPCNoticeHub, _ limits: ServerLimits
@@ -207,15 +212,15 @@ package final class QueueServer: Sendable {
 
     // MARK: TCP
 
-    /// Serves a site over TCP, too.
+    /// Serves a site over TCP as well.
     ///
     /// - Parameters:
-    ///   - site: What is served.
-    ///   - places: Where: the number of an address, and a port; 0 is a free one.
-    ///   - queue: Tells of what happens to tasks.
-    ///   - limits: What clients may take up.
+    ///   - site: The endpoints.
+    ///   - places: Numeric addresses and ports to listen on; port 0 selects a free one.
+    ///   - queue: Reports the events of tasks to WebSockets.
+    ///   - limits: The limits for clients.
     /// - Returns: The ports.
-    /// - Throws: `QueueError`, when nobody can listen there.
+    /// - Throws: `QueueError`, if the server cannot listen on an address.
     package func serve(
         _ site: WebSite, at places: [(address: String, port: Int)], of queue: any RPCQueue,
         limits: ServerLimits = .web
@@ -246,7 +251,7 @@ package final class QueueServer: Sendable {
         return ports
     }
 
-    /// Why the service cannot listen at an address.
+    /// Returns the reason why the server cannot listen on an address.
     static func problem(_ error: any Error, at address: String, _ port: Int) -> QueueError {
         let code = (error as? IOError)?.errnoCode
         let (reason, hint) =
@@ -267,6 +272,6 @@ package final class QueueServer: Sendable {
             .unavailable, "cannot listen on \(address), port \(port): \(reason)", hint: hint)
     }
 
-    /// Somebody else's connection, or one too many.
+    /// The connection is another user's, or exceeds the limit.
     private struct NotAdmitted: Error {}
 }

@@ -4,16 +4,16 @@ import NIOWebSocket
 import SeggetQueue
 import SeggetReports
 
-/// One WebSocket: its calls, one after the other, and what it is told of tasks.
+/// A WebSocket for JSON-RPC: answers its calls one at a time, and sends notifications about tasks.
 ///
-/// All of it is the event loop's.
+/// Used on the event loop's thread only.
 final class RPCSocket: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    /// Most calls that wait to be answered; while there are so many, nothing more is read.
+    /// The most calls that wait for their response; at this number, reading stops.
     private static let mostWaiting = 16
-    /// Most notices that wait for a client that reads nothing.
+    /// The most notifications that are buffered for a client that does not read.
     private static let mostNotices = 4096
 
     private let site: WebSite
@@ -24,20 +24,22 @@ final class RPCSocket: ChannelInboundHandler {
     private var waiting: [Data] = []
     private var waitingBytes = 0
     private var isAnswering = false
-    /// Whether it is told of tasks.
+    /// Whether the client receives notifications.
     private var hears: Bool
     private var unread = 0
     private var timer: Scheduled<Void>?
     private var isOver = false
 
+    /// Creates the handler of a WebSocket.
+    ///
     /// - Parameters:
-    ///   - site: Whose it is.
-    ///   - hub: Tells of tasks.
-    ///   - limits: How long it may read nothing.
-    ///   - address: The client's.
+    ///   - site: The site that the connection belongs to.
+    ///   - hub: Sends notifications about tasks.
+    ///   - limits: The limits for clients.
+    ///   - address: The client's address.
     init(_ site: WebSite, _ hub: RPCNoticeHub, _ limits: ServerLimits, address: String) {
         (self.site, self.hub, self.limits, self.address) = (site, hub, limits, address)
-        // aria2 tells everybody; where a secret is needed, only who has shown it.
+        // aria2 notifies all clients; with a secret, only those that have sent it.
         hears = site.gate == nil || site.rpc.policy.isOpen == true
     }
 
@@ -61,7 +63,7 @@ final class RPCSocket: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What stands behind the last frame, or behind one that is refused, is not carried out.
+        // Ignore data after a close frame or a refused frame.
         guard !isOver else { return }
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
@@ -69,7 +71,7 @@ final class RPCSocket: ChannelInboundHandler {
             waiting.append(Data(frame.unmaskedData.readableBytesView))
             waitingBytes += frame.unmaskedData.readableBytes
             answerNext()
-        // Whoever does not read gets none, so that they do not pile up.
+        // A client that does not read receives no pongs, so that they do not accumulate.
         case .ping where context.channel.isWritable:
             let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
             context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
@@ -112,7 +114,7 @@ final class RPCSocket: ChannelInboundHandler {
         readMore()
         let (rpc, begun) = (site.rpc, hub.begun)
         context.eventLoop.makeFutureWithTask {
-            // Of what it adds, it is told from the start on.
+            // Notifications have to start before the call, which may add a task.
             await begun?.value
             return await rpc.answer(text)
         }
@@ -125,14 +127,14 @@ final class RPCSocket: ChannelInboundHandler {
                 }
                 return write(answer.body)
             }
-            // Who does not know the secret waits, and nobody waits with it.
+            // Delay failed logins without blocking other clients.
             context.eventLoop.assumeIsolated()
                 .scheduleTask(in: TimeAmount(site.fail(address))) { [self] in write(answer.body)
                 }
         }
     }
 
-    /// Reads on as long as not too much waits.
+    /// Reads more, unless too many calls wait.
     private func readMore() {
         guard let context else { return }
         let isFull = waiting.count >= Self.mostWaiting || waitingBytes > limits.body
@@ -151,13 +153,13 @@ final class RPCSocket: ChannelInboundHandler {
                     context.close(promise: nil)
                     return
                 }
-                // The next is answered once this one was taken.
+                // Answer the next call when the client has taken this response.
                 isAnswering = false
                 answerNext()
             }
     }
 
-    /// Tells of something that happened to a task.
+    /// Sends a notification.
     func tell(_ notice: ByteBuffer) {
         guard hears, let context else { return }
         if !context.channel.isWritable {
@@ -187,14 +189,14 @@ final class RPCSocket: ChannelInboundHandler {
     }
 }
 
-/// Tells the WebSockets what happens to tasks.
+/// Sends notifications about tasks to the WebSockets.
 ///
-/// All of it is the event loop's.
+/// Used on the event loop's thread only.
 final class RPCNoticeHub {
     let loop: any EventLoop
     private let queue: any RPCQueue
     private var sockets: [ObjectIdentifier: RPCSocket] = [:]
-    /// Ends once everything that happens from then on is told of; `nil` as long as nobody listens.
+    /// Completes when notifications have started; `nil` before the first WebSocket.
     private(set) var begun: Task<Void, Never>?
 
     init(_ queue: any RPCQueue, on loop: any EventLoop) { (self.queue, self.loop) = (queue, loop) }

@@ -1,29 +1,29 @@
-/// What a client may take up of a server.
+/// The limits of a server for its clients.
 package struct ServerLimits: Sendable {
-    /// Longest time without a request, or until the head of one is complete.
+    /// The longest time until the head of the next request is complete.
     package var headTime = Duration.seconds(60)
-    /// Longest time from the head of a request to the end of its body.
+    /// The longest time from the head of a request to the end of its body.
     package var bodyTime = Duration.seconds(120)
-    /// Longest time until an answer is taken.
+    /// The longest time until the client has taken a response.
     package var replyTime = Duration.seconds(60)
-    /// Time without an event after which a stream of events says that it is there.
+    /// The time without an event after which a stream sends a comment.
     package var keepAliveTime = Duration.seconds(15)
-    /// Longest time for which the rest of a request that was refused is read away.
+    /// The longest time for which the rest of a refused request is discarded.
     package var lingerTime = Duration.seconds(5)
-    /// Longest time for requests that are being answered when the server ends.
+    /// The longest time for requests in progress when the server shuts down.
     package var closeTime = Duration.seconds(1)
-    /// Most bytes of a body.
+    /// The most bytes of a body.
     package var body = 16 << 20
-    /// Most bytes of all fields of a head, and of one.
+    /// The most bytes of all header fields of a request, and of each.
     package var head = 32 << 10
-    /// Most fields of a head.
+    /// The most header fields of a request.
     package var fields = 100
-    /// Most fragments of a message of a WebSocket.
+    /// The most fragments of a WebSocket message.
     package var fragments = 1024
-    /// Most connections.
+    /// The most connections.
     package var connections = 512
 
-    /// The limits for clients over TCP, who may be anybody.
+    /// The limits for clients over TCP, which are stricter because any process can connect.
     package static let web = {
         var limits = ServerLimits()
         (limits.headTime, limits.bodyTime) = (.seconds(10), .seconds(30))
@@ -31,6 +31,6 @@ package struct ServerLimits: Sendable {
         return limits
     }()
 
-    /// The usual limits.
+    /// Creates the default limits, which are those of the socket.
     package init() {}
 }

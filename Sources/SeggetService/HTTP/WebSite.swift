@@ -5,33 +5,33 @@ import SeggetQueue
 import Segmenter
 import Synchronization
 
-/// What is served over TCP: aria2's JSON-RPC at `/jsonrpc`, the API below `/api`, and a page for browsers.
+/// The endpoints over TCP: aria2's JSON-RPC at `/jsonrpc`, the API below `/api`, and a web page.
 package final class WebSite: Sendable {
     let rpc: RPCService
     private let hasRPC: Bool
     private let page: Page?
-    /// What lets into the page, beside the secret.
+    /// The tokens that allow a browser to log in without the secret.
     private let openings: OpeningTokens?
     private let sessions: PageSessions?
-    /// Who may ask at all; `nil` where everybody may, as with aria2.
+    /// Decides which requests are allowed; `nil` allows all, like aria2.
     let gate: Gate?
-    /// Whether pages of any origin may read answers, where there is no gate.
+    /// Whether pages of any origin may read responses, without a gate.
     private let allowsAllOrigins: Bool
     private let secret: Secret?
     private let lockout = Mutex(Lockout())
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
 
-    /// Makes a site.
+    /// Creates a site.
     ///
     /// - Parameters:
     ///   - rpc: Answers aria2's clients.
-    ///   - hasRPC: Whether it answers them.
-    ///   - page: What browsers are shown; `nil` for nothing.
-    ///   - openings: What lets into the page, beside the secret.
-    ///   - gate: Who may ask at all; `nil` where everybody may.
-    ///   - secret: What clients of the API have to know; `nil` has no API.
-    ///   - allowsAllOrigins: Whether pages of any origin may read answers, where there is no gate.
+    ///   - hasRPC: Whether to serve `/jsonrpc`.
+    ///   - page: The page for browsers; `nil` for none.
+    ///   - openings: The tokens that allow a browser to log in without the secret.
+    ///   - gate: Decides which requests are allowed; `nil` allows all.
+    ///   - secret: The secret that clients of the API have to send; `nil` serves no API.
+    ///   - allowsAllOrigins: Whether pages of any origin may read responses, without a gate.
     package init(
         rpc: RPCService, hasRPC: Bool = true, page: Page? = nil, openings: OpeningTokens? = nil,
         gate: Gate?, secret: String?, allowsAllOrigins: Bool = false
@@ -45,28 +45,29 @@ package final class WebSite: Sendable {
 
     private var now: Double { (clock.now - start) / .seconds(1) }
 
-    /// Notes that somebody did not show the secret.
+    /// Records that a client has sent no valid secret.
     ///
-    /// - Returns: Time until that is answered.
+    /// - Returns: The delay of the response.
     func fail(_ address: String) -> Duration {
         .seconds(lockout.withLock { $0.fail(address, now: now) })
     }
 
-    /// Notes that somebody showed the secret.
+    /// Records that a client has sent the secret.
     func succeed(_ address: String) { lockout.withLock { $0.succeed(address) } }
 
-    /// Why a request is refused by its head; `nil` where it is let in.
+    /// Returns the reason to refuse a request by its head; `nil` if it is allowed.
     func refusal(_ head: HTTPRequestHead) -> Refusal? {
         let isPage = page != nil && head.method == .GET && Self.path(of: head.uri) == "/"
         return gate?.refusal(head.headers, isPage: isPage)
     }
 
-    /// What lets a request use the API.
+    /// The credential that allows a request to use the API.
     enum Credential { case secret, session }
 
-    /// Whether a request for the API shows the secret (RFC 6750 §2.1), or the token and the cookie of a session.
+    /// Checks a request for the secret (RFC 6750 §2.1), or for the token and the cookie of a
+    /// session.
     ///
-    /// - Returns: Which of them; `nil` for neither.
+    /// - Returns: The credential; `nil` if neither is valid.
     func credential(_ headers: HTTPHeaders, port: Int) -> Credential? {
         let fields = headers["authorization"]
         guard let secret, fields.count == 1 else { return nil }
@@ -80,14 +81,15 @@ package final class WebSite: Sendable {
         return isValid ? .session : nil
     }
 
-    /// The value of a cookie (RFC 6265 §5.4).
+    /// Returns the value of a cookie (RFC 6265 §5.4).
     private static func cookie(_ headers: HTTPHeaders, _ name: String) -> String? {
         let pairs = headers["cookie"].flatMap { $0.split(separator: ";") }
         return pairs.lazy.map { $0.drop { $0 == " " } }.first { $0.hasPrefix("\(name)=") }
             .map { String($0.dropFirst(name.utf8.count + 1)) }
     }
 
-    /// The target of a request for the API, as the socket has it, or of what there is beside it; `nil` for any other.
+    /// Returns the target of a request for the API as on the socket, or `/metrics`; `nil` for
+    /// others.
     func apiTarget(_ target: String) -> String? {
         guard secret != nil else { return nil }
         if Self.path(of: target) == "/metrics" { return target }
@@ -101,13 +103,13 @@ package final class WebSite: Sendable {
         hasRPC && Self.path(of: target) == "/jsonrpc"
     }
 
-    /// Answers a call.
+    /// Answers a call of JSON-RPC.
     ///
     /// - Parameters:
     ///   - method: `GET` or `POST`.
-    ///   - target: Path and query.
+    ///   - target: The path and the query.
     ///   - body: The body.
-    /// - Returns: The answer, and whether the secret was shown, or was missing.
+    /// - Returns: The response, and whether a call lacked the secret, or had it.
     func answer(
         _ method: String, _ target: String, _ body: Data
     ) async -> (reply: APIReply, isRefused: Bool, isAuthorized: Bool) {
@@ -120,7 +122,8 @@ package final class WebSite: Sendable {
         var reply = APIReply(rpc: answer)
         reply.body = query.wrapped(reply.body)
         if query.callback != nil {
-            // A script that the browser does not run tells nobody anything.
+            // A browser does not run a script of another status, so that its page would get no
+            // response.
             (reply.status, reply.type) = (200, "text/javascript")
         }
         return (reply, answer.isRefused, answer.isAuthorized)
@@ -128,13 +131,13 @@ package final class WebSite: Sendable {
 
     // MARK: The page
 
-    /// Answers a browser that asks for the page, or to be let in.
+    /// Answers a browser's request for a file of the page, or for a session.
     ///
     /// - Parameters:
-    ///   - head: The head of its request.
+    ///   - head: The head of the request.
     ///   - body: The body.
-    ///   - port: The port that it is connected to.
-    /// - Returns: The answer; 401 where it may not be let in.
+    ///   - port: The local port of the connection.
+    /// - Returns: The response; 401 if the browser may not log in.
     func answerPage(_ head: HTTPRequestHead, _ body: Data, port: Int) async -> APIReply {
         let path = Self.path(of: head.uri)
         if path == "/session", sessions != nil { return answerSession(head.method, body, port) }
@@ -153,19 +156,19 @@ package final class WebSite: Sendable {
         return reply
     }
 
-    /// What a browser shows to be let in.
+    /// The body of a login.
     private struct Login: Decodable {
         var secret: String?
         var token: String?
     }
 
-    /// What a browser is told that is let in.
+    /// The response to a successful login.
     private struct Entry: Encodable {
         var token: String
         var expires: Double
     }
 
-    /// Lets a browser in, or out.
+    /// Logs a browser in or out.
     private func answerSession(_ method: HTTPMethod, _ body: Data, _ port: Int) -> APIReply {
         let name = PageSessions.cookieName(port: port)
         let attributes = "; Path=/; HttpOnly; SameSite=Strict"
@@ -198,7 +201,7 @@ package final class WebSite: Sendable {
         }
     }
 
-    /// Adds what browsers have to know: which page may read the answer, and that it is nothing to be run or shown.
+    /// Adds header fields for browsers: which origin may read the response, and `nosniff`.
     func addFields(to headers: inout HTTPHeaders, for head: HTTPRequestHead) {
         headers.add(name: "X-Content-Type-Options", value: "nosniff")
         let any = gate == nil && allowsAllOrigins ? "*" : nil
@@ -213,14 +216,14 @@ package final class WebSite: Sendable {
         }
     }
 
-    /// There is nothing here, and no more is said.
+    /// The response to an unknown path, which reveals nothing else.
     static let nothing = Refusal("nothing exists at this path", status: 404).reply
-    /// The secret is missing.
+    /// The response to a request without a valid secret.
     static let unauthorized = Refusal("the request has no valid secret", status: 401).reply
 }
 
 extension APIReply {
-    /// An answer of JSON-RPC.
+    /// Creates a response of JSON-RPC.
     init(rpc answer: RPCAnswer) {
         (status, body, type) = (answer.status, answer.body, "application/json-rpc")
     }

@@ -1,4 +1,4 @@
-// Page: what a browser is given, and what lets it in. It knows files and tokens; it never knows a request.
+// Page: the files of the web page, and the tokens of its sessions. This folder knows no requests.
 
 import CLinux
 import CPage
@@ -7,12 +7,12 @@ import Foundation
 import Glibc
 import SeggetReports
 
-/// What a browser is given to show.
+/// A file of the web page.
 struct PageFile: Sendable {
     var bytes: Data
-    /// What it is, by the end of its name.
+    /// The media type, by the extension of the file's name.
     var type: String
-    /// Its entity tag (RFC 9110 §8.8.3): another one as soon as a byte is another one.
+    /// The entity tag (RFC 9110 §8.8.3), which depends on each byte.
     var tag: String
 
     init(_ bytes: Data, name: String) {
@@ -21,7 +21,7 @@ struct PageFile: Sendable {
         tag = "\"\(SHA256.hash(data: bytes).description.suffix(16))\""
     }
 
-    /// The media type of a file, by the end of its name.
+    /// Returns the media type of a file, by the extension of its name.
     private static func type(of name: String) -> String {
         let end = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
         return types[end] ?? "application/octet-stream"
@@ -38,14 +38,16 @@ struct PageFile: Sendable {
     ]
 }
 
-/// The page: our own, which is in the executable, or somebody's, in a folder.
+/// The web page: the one in the executable, or the files of a folder.
 package enum Page: Sendable {
-    /// Our own.
+    /// The page in the executable.
     case own
-    /// What is in a folder, `index.html` first.
+    /// The files of a folder; `/` is its `index.html`.
     case folder(String)
 
-    /// What browsers may do with it: of our own page, nothing that it does not bring itself.
+    /// The value of `Content-Security-Policy`.
+    ///
+    /// The page in the executable may load only resources of its own origin.
     var policy: String {
         switch self {
         case .own:
@@ -57,7 +59,9 @@ package enum Page: Sendable {
         }
     }
 
-    /// Why a folder cannot be shown as a page; `nil` when it can.
+    /// Returns the reason why a folder cannot serve as the page; `nil` if it can.
+    ///
+    /// Blocks on the disk.
     package static func problem(ofFolder folder: String) -> String? {
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else {
@@ -71,10 +75,10 @@ package enum Page: Sendable {
         return nil
     }
 
-    /// The file that a path stands for; blocks on the disk where it is a folder's.
+    /// Returns the file at a path; blocks on the disk for a page in a folder.
     ///
-    /// - Parameter path: Of the request, without a query, decoded.
-    /// - Returns: The file; `nil` where there is none.
+    /// - Parameter path: The path of the request, without a query, decoded.
+    /// - Returns: The file; `nil` if there is none.
     func file(at path: String) -> PageFile? {
         switch self {
         case .own:
@@ -97,14 +101,14 @@ package enum Page: Sendable {
         return files
     }()
 
-    /// The largest file of somebody's page, in bytes.
+    /// The size of the largest file of a page in a folder, in bytes.
     private static let largest = 16 << 20
 
-    /// Reads a file below a folder, through no link that leads out of it.
+    /// Reads a file in a folder, without following links that lead out of it.
     private static func read(_ path: String, in folder: String) -> PageFile? {
         let name = path.hasSuffix("/") ? path + "index.html" : path
         let below = name.drop { $0 == "/" }
-        // What begins with a dot is no page's.
+        // Hidden files are not served.
         guard !below.split(separator: "/").contains(where: { $0.hasPrefix(".") }) else {
             return nil
         }
@@ -120,7 +124,7 @@ package enum Page: Sendable {
         else { return nil }
         let reader = FileHandle(fileDescriptor: file, closeOnDealloc: false)
         do {
-            // At once at its end, it is empty.
+            // `read` returns `nil` for an empty file.
             return PageFile(try reader.read(upToCount: largest) ?? Data(), name: name)
         } catch {
             return nil

@@ -3,29 +3,31 @@ import Crypto
 import FoundationEssentials
 import Synchronization
 
-/// Who has logged in at the page.
+/// Creates and checks the sessions of the web page.
 ///
-/// A session is a cookie and a token; both are needed. A browser sends cookies to every port of a host, so whoever
-/// listens at another one may learn it: it says nothing but for how long, and which token belongs to it. The token is
-/// the cookie's code by the secret (HMAC, RFC 2104), so that sessions outlast the service, and end with the secret.
+/// A session is a cookie and a token, and a request needs both. Browsers send a cookie to every
+/// port of a host, so that another server on the host may receive it. The cookie therefore contains
+/// only a random number and the expiry time. The token is the HMAC (RFC 2104) of the cookie with
+/// the secret as key. No state is stored: sessions survive a restart, and end when the secret
+/// changes.
 struct PageSessions: Sendable {
-    /// How long a session lasts, in seconds.
+    /// The lifetime of a session, in seconds.
     static let length = 7 * 86_400.0
 
     private let key: SymmetricKey
 
-    /// Takes what clients have to know.
+    /// Creates the sessions of a secret.
     init(secret: String) { key = SymmetricKey(data: Data("segget session \(secret)".utf8)) }
 
     /// A session.
     struct Session {
         var cookie: String
         var token: String
-        /// When it ends, in seconds since 1970.
+        /// The expiry time, in seconds since 1970.
         var expires: Double
     }
 
-    /// Begins a session.
+    /// Starts a session.
     ///
     /// - Parameter now: The time, in seconds since 1970.
     /// - Returns: The session.
@@ -35,13 +37,13 @@ struct PageSessions: Sendable {
         return Session(cookie: cookie, token: token(of: cookie), expires: expires)
     }
 
-    /// Whether a cookie and a token belong together, and the session has not ended.
+    /// Returns whether a token belongs to a cookie, and the session has not expired.
     func isValid(cookie: String, token: String, now: Double) -> Bool {
         let end = cookie.split(separator: ".").last.flatMap { Double($0) } ?? 0
         guard end > now, end <= now + Self.length, let code = Data(digits: token) else {
             return false
         }
-        // The library compares in constant time.
+        // The comparison takes constant time.
         return HMAC<SHA256>.isValidAuthenticationCode(
             code, authenticating: Data(cookie.utf8), using: key)
     }
@@ -51,12 +53,12 @@ struct PageSessions: Sendable {
             .map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }
 
-    /// The name of the cookie of a port: a host's ports have their cookies in common.
+    /// Returns the name of the cookie for a port, because all ports of a host share their cookies.
     static func cookieName(port: Int) -> String { "segget-\(port)" }
 }
 
 extension Data {
-    /// The bytes of hexadecimal digits.
+    /// Creates the 32 bytes of 64 hexadecimal digits; returns `nil` for any other text.
     fileprivate init?(digits: String) {
         let digits = Array(digits.utf8)
         guard digits.count == 64 else { return nil }
@@ -71,31 +73,33 @@ extension Data {
     }
 }
 
-/// What `segget open` lets in: each token once, and for a minute.
+/// The tokens of `segget open`, each of which is valid once, for a minute.
 package final class OpeningTokens: Sendable {
-    /// How long a token is good, in seconds.
+    /// The lifetime of a token, in seconds.
     static let length = 60.0
-    /// The most that are good at a time.
+    /// The most tokens that are valid at a time.
     static let most = 64
 
     private let state = Mutex<(address: String?, ends: [String: Double])>((nil, [:]))
     private let now: @Sendable () -> Double
 
-    /// Makes no token yet.
+    /// Creates an empty set of tokens.
     package convenience init() { self.init { monotonicSeconds() } }
 
-    /// - Parameter now: The time, in seconds on any clock that never goes back.
+    /// Creates an empty set of tokens with a clock.
+    ///
+    /// - Parameter now: Returns the time, in seconds on any clock that never goes back.
     init(now: @escaping @Sendable () -> Double) { self.now = now }
 
-    /// Where the page is; `nil` where there is none.
+    /// The address of the page; `nil` if there is none.
     package var address: String? {
         get { state.withLock { $0.address } }
         set { state.withLock { $0.address = newValue } }
     }
 
-    /// Makes a token.
+    /// Creates a token.
     ///
-    /// - Returns: The page's address with it; `nil` where there is no page.
+    /// - Returns: The page's address with the token; `nil` if there is no page.
     func open() -> String? {
         let (token, now) = (Self.random(), now())
         return state.withLock { state in
@@ -107,14 +111,14 @@ package final class OpeningTokens: Sendable {
         }
     }
 
-    /// Whether a token is good; from then on it is not.
+    /// Returns whether a token is valid, and invalidates it.
     func take(_ token: String) -> Bool {
         let now = now()
-        // Whoever guesses learns nothing by the time that a dictionary takes: a token is 128 random bits.
+        // The lookup need not take constant time: a token has 128 random bits.
         return state.withLock { $0.ends.removeValue(forKey: token).map { $0 > now } ?? false }
     }
 
-    /// 128 random bits, as 32 hexadecimal digits.
+    /// Returns 128 random bits, as 32 hexadecimal digits.
     static func random() -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<2).map { _ in

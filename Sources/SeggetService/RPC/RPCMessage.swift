@@ -13,44 +13,44 @@ struct RPCCall: Sendable, Hashable {
     }
 }
 
-/// Why a call has no result.
+/// The error of a call.
 struct RPCError: Error, Sendable, Hashable {
-    /// The code of JSON-RPC, or 1 for all that a method has to say.
+    /// The code of JSON-RPC, or 1 for errors of a method.
     var code: Int
-    /// The same in words, as aria2 says it where it says the same.
+    /// The message, with aria2's text for the same error.
     var message: String
 
-    /// What a method has to say.
+    /// Creates an error of a method.
     init(_ message: String) { (code, self.message) = (1, message) }
 
     private init(code: Int, _ message: String) { (self.code, self.message) = (code, message) }
 
-    /// The text is no JSON, or neither an object nor an array.
+    /// The text is not JSON, or is neither an object nor an array.
     static let parse = RPCError(code: -32700, "Parse error.")
-    /// The object is no call.
+    /// The object is not a call.
     static let invalidRequest = RPCError(code: -32600, "Invalid Request.")
     /// The parameters have names.
     static let invalidParameters = RPCError(code: -32602, "Invalid params.")
-    /// The token is missing, or is not the secret: clients look for exactly these words.
+    /// The token is missing or wrong; clients compare this exact text.
     static let unauthorized = RPCError("Unauthorized")
 
-    /// The status code of HTTP, as aria2 has it.
+    /// The HTTP status code that aria2 uses for the error.
     var status: Int { [-32700, -32602].contains(code) ? 500 : 400 }
 
-    /// The object of JSON-RPC.
+    /// The JSON-RPC object.
     var value: JSONValue {
         ["code": JSONValue(integerLiteral: code), "message": .string(message)]
     }
 }
 
-/// A call as it came, or why it is none; with the identifier by which its answer is known.
+/// A received request: its id, and the call or the error that it contains.
 struct RPCRequest: Sendable, Hashable {
-    /// The identifier, which the answer has, too.
+    /// The id, which the response repeats.
     var id: JSONValue
-    /// The call.
+    /// The call, or the reason why it is none.
     var call: Result<RPCCall, RPCError>
 
-    /// What stands for a text that is none.
+    /// The result for a text that is not a request.
     static let broken = RPCRequest(id: .null, call: .failure(.parse))
 
     private init(id: JSONValue, call: Result<RPCCall, RPCError>) {
@@ -80,13 +80,13 @@ struct RPCRequest: Sendable, Hashable {
     }
 }
 
-/// All that came at once.
+/// The content of a body or message.
 enum RPCBody: Sendable, Hashable {
     /// One request.
     case one(RPCRequest)
-    /// A batch; what is no object in it is passed over, as aria2 does.
+    /// A batch; elements that are not objects are ignored, as in aria2.
     case batch([RPCRequest])
-    /// Nothing that could be answered.
+    /// A text that is neither.
     case broken
 
     /// Reads the body of a request, or a message of a WebSocket.
@@ -100,20 +100,20 @@ enum RPCBody: Sendable, Hashable {
     }
 }
 
-/// What is answered.
+/// The response to a body or message.
 package struct RPCAnswer: Sendable {
-    /// The status code of HTTP.
+    /// The HTTP status code.
     package var status: Int
-    /// The text, JSON.
+    /// The text, in JSON.
     package var body: Data
-    /// Whether a call was refused for its token.
+    /// Whether a call was refused because of its token.
     package var isRefused = false
-    /// Whether a call came with the right token.
+    /// Whether a call had the right token.
     package var isAuthorized = false
 }
 
 extension RPCRequest {
-    /// The object that answers it.
+    /// Returns the object of the response.
     func answer(_ result: Result<JSONValue, RPCError>) -> JSONValue {
         switch result {
         case .success(let value): ["id": id, "jsonrpc": "2.0", "result": value]

@@ -1,17 +1,18 @@
 import SeggetReports
 import SeggetQueue
 
-/// What clients on a WebSocket are told of: that tasks start, pause, stop and end.
+/// Derives the notifications for WebSockets from the changes of tasks: start, pause, stop,
+/// complete, error.
 ///
 /// Pure.
 struct RPCNotices: Sendable {
-    /// Something that happened to a task.
+    /// A notification about a task.
     struct Notice: Sendable, Hashable {
-        /// The word behind `aria2.onDownload`.
+        /// The word after `aria2.onDownload`.
         var word: String
         var id: QueueTask.ID
 
-        /// The message, which has no identifier.
+        /// The message, which has no id.
         var value: JSONValue {
             [
                 "jsonrpc": "2.0", "method": .string("aria2.onDownload\(word)"),
@@ -20,28 +21,28 @@ struct RPCNotices: Sendable {
         }
     }
 
-    /// All words, as `system.listNotifications` has them.
+    /// All methods, in the form of `system.listNotifications`.
     static let methods = ["Start", "Pause", "Stop", "Complete", "Error"].map {
         "aria2.onDownload\($0)"
     }
 
-    /// aria2's words for the states of the tasks.
+    /// The tasks' states, in aria2's words.
     private var words: [QueueTask.ID: String]
 
-    /// Begins with the tasks that there are.
+    /// Records the states of the existing tasks.
     init(_ tasks: [TaskReport]) {
         words = Dictionary(
             tasks.map { ($0.id, RPCStatus.word($0)) }, uniquingKeysWith: { $1 })
     }
 
-    /// Takes what happened.
+    /// Records an event.
     ///
-    /// - Returns: What is told, in order.
+    /// - Returns: The notifications, in order.
     mutating func take(_ event: QueueEvent) -> [Notice] {
         switch event {
         case .changed(let report): return take(report)
         case .removed(let id):
-            // Its record went before its end was told.
+            // The task was removed before its result was reported.
             guard let word = words.removeValue(forKey: id) else { return [] }
             return ["complete", "error", "removed"].contains(word)
                 ? [] : [Notice(word: "Stop", id: id)]
@@ -54,7 +55,7 @@ struct RPCNotices: Sendable {
         let before = words.updateValue(word, forKey: id)
         guard word != before else { return [] }
         func notice(_ word: String) -> Notice { Notice(word: word, id: id) }
-        // What ends before it was seen to begin is told to have begun, as aria2 does.
+        // Like aria2, report the start of a task that ended before it was seen to be active.
         let begin = before == "active" || before == nil ? [] : [notice("Start")]
         switch word {
         case "active": return [notice("Start")]

@@ -1,7 +1,7 @@
 import SeggetReports
 import SeggetQueue
 
-/// The parameters of a call, read by position; what is wrong with one is said as aria2 does.
+/// Reads the parameters of a call by position, and reports mistakes in aria2's words.
 struct RPCParameters: Sendable {
     let values: [JSONValue]
 
@@ -30,20 +30,20 @@ struct RPCParameters: Sendable {
         return try required(place, read)
     }
 
-    /// A text.
+    /// Returns a text.
     func text(_ place: Int) throws(RPCError) -> String { try required(place, \.string) }
 
-    /// A whole number.
+    /// Returns a whole number.
     func integer(_ place: Int) throws(RPCError) -> Int64 { try required(place, \.integer) }
 
-    /// A whole number from 0 on.
+    /// Returns a whole number of at least 0.
     func count(_ place: Int) throws(RPCError) -> Int {
         let number = try integer(place)
         guard number >= 0 else { throw Self.tooSmall(place, 0) }
         return Int(clamping: number)
     }
 
-    /// A place in an order, from 0 on, that may be missing.
+    /// Returns a position of at least 0; `nil` if it is missing.
     func position(_ place: Int) throws(RPCError) -> Int? {
         guard let number = try optional(place, \.integer) else { return nil }
         guard number >= 0 else { throw Self.tooSmall(place, 0) }
@@ -56,28 +56,28 @@ struct RPCParameters: Sendable {
                 + "equal to \(least).")
     }
 
-    /// Texts; what else stands in the list is passed over.
+    /// Returns a list of texts, without elements of other types.
     func texts(_ place: Int) throws(RPCError) -> [String] {
         try required(place, \.array).compactMap(\.string)
     }
 
-    /// The keys that are asked for; `nil` for all.
+    /// Returns the requested keys; `nil` for all.
     func keys(_ place: Int) throws(RPCError) -> Set<String>? {
         guard let list = try optional(place, \.array) else { return nil }
         let keys = Set(list.compactMap(\.string))
         return keys.isEmpty ? nil : keys
     }
 
-    /// An object that may be missing.
+    /// Returns an object; an empty one if it is missing.
     func object(_ place: Int) throws(RPCError) -> [String: JSONValue] {
         try optional(place, \.object) ?? [:]
     }
 
-    /// An object.
+    /// Returns an object.
     func members(_ place: Int) throws(RPCError) -> [String: JSONValue] {
         try required(place, \.object)
     }
 
-    /// Lists of calls.
+    /// Returns a list of calls.
     func calls(_ place: Int) throws(RPCError) -> [JSONValue] { try required(place, \.array) }
 }

@@ -1,21 +1,24 @@
 import SeggetReports
 import Foundation
 
-/// A call in the query of a `GET`, as aria2 takes it; with `jsoncallback` the answer is a script.
+/// A call in the query of a `GET`, in aria2's format; with `jsoncallback`, the response is a
+/// script.
 struct RPCQuery: Sendable, Hashable {
-    /// What is called, as the body of a `POST` would say it.
+    /// The call, in the form of the body of a `POST`.
     var text: Data
-    /// The function that the answer is handed to; `nil` for none.
+    /// The function that the script calls with the response; `nil` for none.
     var callback: String?
 
     /// Reads the query of a target.
     ///
-    /// - Returns: The call; one that cannot be read is answered as a broken body is.
+    /// An unreadable query results in a text that is answered like an invalid body.
+    ///
+    /// - Parameter target: The path and the query.
     init(_ target: String) {
         let query = target.drop { $0 != "?" }.dropFirst()
         var values: [String: String] = [:]
         for pair in query.split(separator: "&") {
-            // The identifier may have further equals signs in it.
+            // The id may contain equals signs.
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             values[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
         }
@@ -42,7 +45,7 @@ struct RPCQuery: Sendable, Hashable {
         text = JSONValue.object(members).data
     }
 
-    /// Whether a text is the name of a function, with dots, and nothing else.
+    /// Returns whether a text is the name of a function, which may contain dots.
     private static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { scalar in
@@ -52,10 +55,10 @@ struct RPCQuery: Sendable, Hashable {
             }
     }
 
-    /// The body of the answer.
+    /// Returns the body of the response.
     func wrapped(_ answer: Data) -> Data {
         guard let callback else { return answer }
-        // What ends a line in scripts does not in JSON.
+        // These characters end a line in older JavaScript, but not in JSON.
         let text = String(decoding: answer, as: UTF8.self)
             .replacing("\u{2028}", with: "\\u2028").replacing("\u{2029}", with: "\\u2029")
         return Data("\(callback)(\(text))".utf8)

@@ -5,7 +5,7 @@ import Segmenter
 import Synchronization
 package import SeggetAria2
 
-// What clients change.
+// The methods that change tasks and options.
 extension RPCService {
     // MARK: Adding
 
@@ -29,7 +29,7 @@ extension RPCService {
         return .string(id.description)
     }
 
-    /// The id that a client gives, if no task has it.
+    /// Returns the id that a client requests, unless it is invalid or in use.
     private func free(_ gid: String) async throws -> QueueTask.ID {
         guard let id = QueueTask.ID(gid.lowercased()), gid.contains(where: { $0 != "0" }) else {
             throw RPCError("\(PrintableText.escape(gid)) is invalid for GID.")
@@ -38,7 +38,7 @@ extension RPCService {
         return id
     }
 
-    /// Makes a task as aria2 does, of URLs that can be fetched.
+    /// Creates a task as aria2 does, from valid URLs.
     private func newTask(_ urls: [String], _ options: Aria2Options) throws -> NewTask {
         let aria2 = Aria2Task(urls: urls, options: options)
         let (place, problem) = try place(options)
@@ -49,7 +49,7 @@ extension RPCService {
         return task
     }
 
-    /// Where a file goes, and why it may not go there.
+    /// Returns the destination of a file, and the problem if clients may not use it.
     private func place(
         _ options: Aria2Options
     ) throws -> (place: QueueTask.Place, problem: TaskProblem?) {
@@ -61,22 +61,22 @@ extension RPCService {
             let problem = TaskProblem(
                 .place, kind: "folder_unavailable", message: error.message,
                 code: ExitStatus.cannotCreate.rawValue)
-            // Whoever has it tried again gets it where clients may have files.
+            // A retry stores the file in the download folder.
             return (QueueTask.Place(root: policy.folder), problem)
         }
     }
 
-    /// Where aria2's options have a file go.
+    /// Returns the destination that aria2's options describe.
     ///
     /// - Parameters:
-    ///   - options: `dir` and `out` of them count.
-    ///   - root: The folder in which relative paths begin, absolute.
-    /// - Returns: The place; with `..` where a client has written that.
+    ///   - options: The options, of which `dir` and `out` are used.
+    ///   - root: The folder for relative paths, absolute.
+    /// - Returns: The destination; contains `..` if the options do.
     package static func place(_ options: Aria2Options, in root: String) -> QueueTask.Place {
         var folder = options.text("dir") ?? root
         if !folder.hasPrefix("/") { folder = "\(root)/\(folder)" }
         var name = options.text("out")
-        // aria2 takes folders in front of the name, too.
+        // aria2 accepts folders in `out`.
         if let out = name, let slash = out.lastIndex(of: "/") {
             folder += "/\(out[..<slash])"
             name = String(out[out.index(after: slash)...])
@@ -87,14 +87,14 @@ extension RPCService {
             root: root, folder: String(folder.dropFirst(root.count + 1)), name: name)
     }
 
-    /// The same where there is no task yet that could fail.
+    /// Returns the destination of a file; throws if clients may not use it.
     private func allowedPlace(_ options: Aria2Options) throws -> QueueTask.Place {
         let (place, problem) = try place(options)
         if let problem { throw RPCError(problem.message) }
         return place
     }
 
-    /// Reads what a client says of a task.
+    /// Reads the options that a client sent.
     private func read(
         _ members: [String: JSONValue], ofQueue isGlobal: Bool = false
     ) throws -> Aria2Options {
@@ -116,14 +116,15 @@ extension RPCService {
         return options
     }
 
-    // MARK: Holding and ending
+    // MARK: Pausing and removing
 
     func remove(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
         guard !Self.stopped.contains(report.state) else {
             throw RPCError("Active Download not found for GID#\(report.id)")
         }
-        // aria2 writes its control file, and leaves both files (RequestGroupMan.cc, ProcessStoppedRequestGroup).
+        // aria2 writes its control file, and keeps both files (RequestGroupMan.cc,
+        // ProcessStoppedRequestGroup).
         _ = try await carryOut(.cancel(TaskSelection(report.id), keepsPart: true))
         return .string(report.id.description)
     }
@@ -187,7 +188,7 @@ extension RPCService {
         return JSONValue(integerLiteral: wanted)
     }
 
-    /// The place in the whole order for a task that is to wait in front of others.
+    /// Returns the queue position of the task at an index of the waiting tasks.
     private func place(before position: Int) async throws -> QueuePosition {
         let waiting = try await tasks(in: Self.waiting)
         return try await self.position(
@@ -202,7 +203,7 @@ extension RPCService {
         return order.firstIndex { $0.id == id }.map { .at($0 + 1) } ?? .last
     }
 
-    // MARK: How tasks are fetched
+    // MARK: URLs and options
 
     func changeURI(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
@@ -221,7 +222,7 @@ extension RPCService {
         }
         let usable = added.filter { DownloadSession.problem(with: $0) == nil }
         urls.insert(contentsOf: usable, at: min(position ?? urls.count, urls.count))
-        // A task has one at least, so the last one stays.
+        // A task has at least one URL: keep the last one.
         if urls.isEmpty { urls = Array(old.suffix(1)) }
         if urls != old {
             var changes = TaskChanges()
@@ -241,7 +242,7 @@ extension RPCService {
         var present = common.withLock { $0 }.replaced(by: own)
         present.set("gid", report.id.description)
         present.set("pause", report.state == "paused" ? "true" : "false")
-        // Clients send back what `getOption` has given them.
+        // Clients send back the unchanged values of `getOption`.
         let shown = present.shown
         let given = try parameters.members(1).filter { $1.string == nil || $1.string != shown[$0] }
         let changed = try read(given).changes(from: present)
@@ -258,7 +259,8 @@ extension RPCService {
         let new = options(all)
         var changes = TaskChanges()
         changes.options = OptionChanges(from: options(own), to: new)
-        // Of more connections than a server may get, aria2's options say nothing.
+        // aria2's options cannot express every number of connections: compare with that of the
+        // task.
         if changed["split"] != nil || changed["max-connection-per-server"] != nil,
             new.connections != task.options.connections
         {
@@ -268,7 +270,7 @@ extension RPCService {
         changes.deniesPrivate =
             policy.deniesPrivate && changes.options.keys.contains("access.proxy")
         if let (member, message) = changes.fault { throw RPCError("\(member): \(message)") }
-        // The place first, which can be refused.
+        // The destination first, because the queue can refuse it.
         if changed["dir"] != nil || changed["out"] != nil {
             let place = try allowedPlace(all)
             _ = try await carryOut(
@@ -280,7 +282,7 @@ extension RPCService {
         return "OK"
     }
 
-    /// The options of a task as aria2 has them.
+    /// Returns the options of a task as aria2's.
     private func presentOptions(_ task: QueueTask) -> Aria2Options {
         Aria2Options(
             of: task.options, folder: task.place.folderPath,
@@ -330,16 +332,16 @@ extension RPCService {
 }
 
 extension NewTask {
-    /// The task that aria2 would make; where its file goes is said by its folder alone.
+    /// Creates the task for a download of aria2; the policy's folder is its destination.
     ///
     /// - Parameters:
     ///   - task: aria2's task, without a problem.
-    ///   - policy: What clients may do.
+    ///   - policy: The limits of clients.
     package init(of task: Aria2Task, _ policy: RPCPolicy) {
         let home = policy.isDropIn ? policy.home : ""
         var item = task.batchItem(home: home, exists: policy.exists)
         if !policy.isDropIn {
-            // What the service's environment says holds, where the client says nothing.
+            // Without an option of the client, the environment of the service determines the proxy.
             let hasProxy = ["all-proxy", "http-proxy", "https-proxy"].contains {
                 task.options[$0] != nil
             }
@@ -350,7 +352,7 @@ extension NewTask {
         }
         item.options.access.deniesPrivate = policy.deniesPrivate
         self.init(item.url, to: QueueTask.Place(root: policy.folder), options: item.options)
-        // Each call makes a task, and what is wrong with where its file goes is told of that.
+        // Each call adds a task, and a problem of its destination is that task's failure.
         (isAgain, failsWhereTaken) = (true, true)
         replacesOwnFilesOnly = !policy.isDropIn
         isPaused = task.isPaused

@@ -2,16 +2,16 @@ package import SeggetQueue
 import SeggetReports
 import Segmenter
 
-// What clients are told of tasks.
+// The methods that report tasks.
 extension RPCService {
-    /// The tasks that have neither a slot nor an end.
+    /// The states of tasks that have neither a slot nor a result.
     static let waiting = ["waiting", "paused", "retrying", "waiting_for_network"]
-    /// The tasks that have a slot.
+    /// The states of tasks that have a slot.
     static let active = ["running", "verifying"]
-    /// The tasks that have ended.
+    /// The states of tasks that have a result.
     static let stopped = ["completed", "failed", "cancelled"]
 
-    /// aria2's word for a task's state.
+    /// Returns aria2's word for a task's state.
     package static func word(of report: TaskReport) -> String { RPCStatus.word(report) }
 
     func tellStatus(_ parameters: RPCParameters) async throws -> JSONValue {
@@ -32,7 +32,7 @@ extension RPCService {
         try await tellPart(parameters, of: Self.stopped)
     }
 
-    /// Tells of a part of a list: with a negative offset from its end, backwards.
+    /// Reports a part of a list; a negative offset counts from the end, and reverses the order.
     private func tellPart(
         _ parameters: RPCParameters, of states: [String]
     ) async throws -> JSONValue {
@@ -49,7 +49,8 @@ extension RPCService {
         }
     }
 
-    /// The tasks in some states: those that wait in their order, those that have ended by the time of their ends.
+    /// Returns the tasks in some states: waiting ones in queue order, those with a result by its
+    /// time.
     func tasks(in states: [String]) async throws -> [TaskReport] {
         try await queue.report(TaskFilter(selection: TaskSelection(states: states))).tasks
     }
@@ -57,7 +58,7 @@ extension RPCService {
     private func tell(_ reports: [TaskReport], _ keys: Set<String>?) async throws -> JSONValue {
         let needed = keys ?? RPCStatus.keys
         var values: [JSONValue] = []
-        // The queue does its other work between two slices.
+        // The queue handles other calls between two slices.
         for start in stride(from: 0, to: reports.count, by: 100) {
             let slice = reports[start..<min(start + 100, reports.count)]
             var wholes: [QueueTask.ID: QueueTask] = [:]
@@ -71,12 +72,12 @@ extension RPCService {
         return .array(values)
     }
 
-    /// The status of the task that a call is about, with what some keys need.
+    /// Returns the status of the task that a call names, with the facts that some keys need.
     func status(_ parameters: RPCParameters, _ keys: Set<String>) async throws -> RPCStatus {
         try await status(try await find(parameters), keys)
     }
 
-    /// The same of a task, which the caller may know as a whole.
+    /// Returns the status of a task; `task` is its record, if the caller has it.
     private func status(
         _ report: TaskReport, _ keys: Set<String>, _ task: QueueTask? = nil
     ) async throws -> RPCStatus {

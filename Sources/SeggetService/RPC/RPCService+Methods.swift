@@ -6,7 +6,7 @@ import Synchronization
 import SeggetAria2
 
 extension RPCService {
-    /// All methods, as `system.listMethods` has them.
+    /// All methods, in the form of `system.listMethods`.
     static let methods = [
         "aria2.addUri", "aria2.getPeers", "aria2.remove", "aria2.pause", "aria2.forcePause",
         "aria2.pauseAll", "aria2.forcePauseAll", "aria2.unpause", "aria2.unpauseAll",
@@ -19,7 +19,7 @@ extension RPCService {
         "system.listMethods", "system.listNotifications",
     ]
 
-    /// Carries out a method of aria2's.
+    /// Carries out one of aria2's methods.
     ///
     /// - Throws: `RPCError`.
     func carryOut(_ method: String, _ parameters: RPCParameters) async throws(RPCError) -> JSONValue
@@ -73,7 +73,7 @@ extension RPCService {
         }
     }
 
-    /// Finds the task of a gid, or of the beginning of one.
+    /// Finds a task by its GID, or by the first digits of it.
     ///
     /// - Throws: `RPCError`.
     func find(_ parameters: RPCParameters) async throws -> TaskReport {
@@ -97,9 +97,9 @@ extension RPCService {
         }
     }
 
-    /// Carries out a command about one task.
+    /// Carries out a command for one task.
     ///
-    /// - Throws: `RPCError`, with what the queue says where it refuses.
+    /// - Throws: `RPCError`, with the queue's message if it refuses the command.
     func carryOut(_ command: QueueCommand) async throws -> [CommandResult] {
         let results = try await queue.perform([command]).joined()
         if let refused = results.first(where: { $0.outcome == .refused }) {

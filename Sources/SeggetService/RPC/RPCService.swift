@@ -1,5 +1,5 @@
-// RPC: aria2's JSON-RPC: what is asked, what is answered, and what becomes of it in the queue. It knows aria2's words
-// and the queue's; it never knows a socket.
+// RPC: aria2's JSON-RPC: its requests, its responses, and their effect on the queue. This folder
+// uses the terms of aria2 and of the queue; it knows no sockets.
 
 import Assembler
 package import FoundationEssentials
@@ -10,27 +10,28 @@ import Segmenter
 import Synchronization
 import SeggetAria2
 
-/// Answers aria2's JSON-RPC with what a queue says.
+/// Answers aria2's JSON-RPC from the state of a queue.
 package final class RPCService: Sendable {
     let queue: any RPCQueue
     let policy: RPCPolicy
-    /// Options that hold for tasks that do not say otherwise, as clients have changed them.
+    /// The defaults for options that a task does not set, as changed by clients.
     let common: Mutex<Aria2Options>
-    /// By which clients tell this run from another.
+    /// The id of this run, for clients.
     let session = "\(QueueTask.ID())\(QueueTask.ID())"
 
-    /// Makes a service for a queue.
+    /// Creates a service for a queue.
     package init(_ queue: any RPCQueue, _ policy: RPCPolicy) {
         (self.queue, self.policy) = (queue, policy)
         common = Mutex(policy.options)
     }
 
-    /// Answers what came at once: a request, or a batch.
+    /// Answers a request or a batch.
     ///
     /// - Parameters:
     ///   - text: The body of a request, or a message of a WebSocket.
-    ///   - isExposed: Whether any page can have a browser send it: then it needs a token in any case.
-    /// - Returns: The answer.
+    ///   - isExposed: Whether pages of any site can cause the request, which then always needs a
+    ///     token.
+    /// - Returns: The response.
     package func answer(_ text: Data, isExposed: Bool = false) async -> RPCAnswer {
         let caller = RPCCaller(policy.isOpen && !isExposed ? nil : policy.secret)
         switch RPCBody(text) {
@@ -74,7 +75,7 @@ package final class RPCService: Sendable {
         }
     }
 
-    /// Carries out the calls of `system.multicall`, one after the other.
+    /// Carries out the calls of `system.multicall`, one at a time.
     private func several(
         _ parameters: RPCParameters, _ caller: RPCCaller
     ) async throws(RPCError) -> JSONValue {
@@ -100,16 +101,19 @@ package final class RPCService: Sendable {
     }
 }
 
-/// Whoever calls: what is known of their right to, over all calls that came at once.
+/// Checks the tokens of all calls of a request or batch, and records the results.
 private final class RPCCaller: Sendable {
     private let secret: Secret?
     private let seen = Mutex((isRefused: false, isAuthorized: false))
 
-    /// - Parameter secret: What a token has to be; `nil` where none is needed.
+    /// Creates a check.
+    ///
+    /// - Parameter secret: The valid token; `nil` if none is required.
     init(_ secret: String?) { self.secret = secret.map(Secret.init) }
 
-    /// Takes the token off a call's parameters.
+    /// Removes the token from a call's parameters, and checks it.
     ///
+    /// - Returns: The other parameters.
     /// - Throws: `RPCError.unauthorized`.
     func admit(_ call: RPCCall) throws(RPCError) -> [JSONValue] {
         var parameters = call.parameters
@@ -129,13 +133,13 @@ private final class RPCCaller: Sendable {
 
     func answer(_ value: JSONValue, status: Int) async -> RPCAnswer {
         let (isRefused, isAuthorized) = seen.withLock { $0 }
-        // A long answer takes none of the threads that the queue needs.
+        // Encode a long response outside the pool of threads that the queue uses.
         let body = Self.isLong(value) ? await offLoop("answer") { value.data } : value.data
         return RPCAnswer(
             status: status, body: body, isRefused: isRefused, isAuthorized: isAuthorized)
     }
 
-    /// Returns whether an answer has the results of many tasks.
+    /// Returns whether a response has the results of many tasks.
     private static func isLong(_ value: JSONValue) -> Bool {
         switch value {
         case .array(let values): values.count > 100 || values.contains(where: isLong)

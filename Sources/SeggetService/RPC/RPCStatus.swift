@@ -4,18 +4,18 @@ import SeggetReports
 import Segmenter
 import SeggetAria2
 
-/// What clients are told of a task.
+/// The status of a task in aria2's terms.
 ///
 /// Pure.
 struct RPCStatus: Sendable {
-    /// The task as it is told of.
+    /// The report of the task.
     var report: TaskReport
-    /// The same with all that belongs to it; `nil` where nobody has asked for it.
+    /// The complete record of the task; `nil` if no requested key needs it.
     var task: QueueTask?
-    /// What of its file is on the disk; `nil` where nobody has asked for it.
+    /// The segments on the disk; `nil` if no requested key needs them.
     var segments: [TaskDetail.Segment]?
 
-    /// aria2's word for a state.
+    /// Returns aria2's word for a state.
     static func word(_ report: TaskReport) -> String {
         switch report.state {
         case "running", "verifying": "active"
@@ -34,7 +34,7 @@ struct RPCStatus: Sendable {
         "connections", "dir", "files", "verifiedLength", "verifyIntegrityPending",
     ]
 
-    /// The values of some keys, of those that there are.
+    /// Returns the values of some keys, as far as they exist; `nil` means all keys.
     func value(_ keys: Set<String>?) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for key in keys ?? Self.keys { members[key] = value(of: key) }
@@ -64,10 +64,12 @@ struct RPCStatus: Sendable {
 
     // MARK: Pieces
 
-    /// Clients draw at most so many pieces.
+    /// The most pieces, because clients draw each of them.
     private static let mostPieces: Int64 = 10_240
 
-    /// Length of a piece in bytes, as many as aria2 has or twice that until they are few enough; and their number.
+    /// The length of a piece in bytes, and the number of pieces.
+    ///
+    /// The length is aria2's 1 MiB, doubled until there are at most ``mostPieces``.
     private var pieces: (length: Int64, count: Int64) {
         var length: Int64 = 1 << 20
         guard let size = report.size, size > 0 else { return (length, 0) }
@@ -76,8 +78,9 @@ struct RPCStatus: Sendable {
         return (length, count())
     }
 
-    /// A bit for each piece that is there as a whole, the first one the highest, in hexadecimal digits; `nil` where no
-    /// size is known.
+    /// One bit for each complete piece, in hexadecimal digits; `nil` if the size is unknown.
+    ///
+    /// The first piece is the highest bit.
     private var bitfield: String? {
         let (length, count) = pieces
         guard count > 0, let size = report.size else { return nil }
@@ -100,7 +103,7 @@ struct RPCStatus: Sendable {
         }.joined()
     }
 
-    /// Segments that touch each other, as one.
+    /// Returns the segments with adjacent ones merged.
     private static func joined(_ segments: [TaskDetail.Segment]) -> [TaskDetail.Segment] {
         var joined: [TaskDetail.Segment] = []
         for segment in segments.sorted(by: { $0.start < $1.start }) {
@@ -115,7 +118,7 @@ struct RPCStatus: Sendable {
 
     // MARK: Files
 
-    /// The one file of a task.
+    /// The file of a task, as a list with one element.
     var files: JSONValue {
         [
             [
@@ -126,7 +129,7 @@ struct RPCStatus: Sendable {
         ]
     }
 
-    /// Where it is fetched from, without users and passwords.
+    /// The URLs, without users and passwords.
     var uris: JSONValue {
         let urls = (task?.everyURL ?? [report.url]).map { WebAddress.withoutSecrets($0) }
         let isUsed = !["waiting", "paused"].contains(Self.word(report))
@@ -136,9 +139,9 @@ struct RPCStatus: Sendable {
             })
     }
 
-    // MARK: Ends
+    // MARK: Results
 
-    /// How the task has ended; `nil` as long as it has not.
+    /// The code of the task's result; `nil` before it has one.
     private var errorCode: Aria2ErrorCode? {
         switch report.state {
         case "completed": .finished
@@ -158,7 +161,7 @@ struct RPCStatus: Sendable {
 }
 
 extension QueueTask {
-    /// The URLs that it is fetched from, and its mirrors.
+    /// The URLs of the task, followed by its mirrors.
     package var everyURL: [String] { urls + options.mirrors.filter { !urls.contains($0) } }
 }
 

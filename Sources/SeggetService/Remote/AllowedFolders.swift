@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import SeggetReports
 
-/// The folders below which clients may have their files.
+/// The folders in which clients may store files.
 package struct AllowedFolders: Sendable {
-    /// Paths of the roots, absolute and without symbolic links.
+    /// The paths of the root folders, absolute and without symbolic links.
     package let roots: [String]
 
-    /// Makes a set of roots.
+    /// Creates a set of root folders.
     ///
     /// - Parameters:
     ///   - roots: Absolute paths without symbolic links.
-    ///   - home: The user's home folder; it is no root, and neither is `/`.
+    ///   - home: The user's home folder, which cannot be a root; nor can `/`.
     /// - Throws: `RPCPolicy.Forbidden`.
     package init(_ roots: [String], home: String) throws(RPCPolicy.Forbidden) {
         for root in roots where root == "/" || root == home {
@@ -21,14 +21,14 @@ package struct AllowedFolders: Sendable {
         self.roots = roots
     }
 
-    /// Judges a place.
+    /// Checks whether clients may store a file at a path.
     ///
-    /// As far as the folders exist they are looked up below the root without following symbolic links
-    /// (openat2(2), `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`); blocks on the disk.
+    /// The existing folders are opened relative to the root without following symbolic links
+    /// (openat2(2), `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`). Blocks on the disk.
     ///
     /// - Parameters:
     ///   - folder: An absolute path without `.` and `..`.
-    ///   - name: The name of the file; `nil` where there is none yet.
+    ///   - name: The name of the file; `nil` if it is not known yet.
     /// - Throws: `RPCPolicy.Forbidden`.
     package func judge(_ folder: String, _ name: String?) throws(RPCPolicy.Forbidden) {
         let path = Diagnostic.quote(folder)
@@ -40,7 +40,7 @@ package struct AllowedFolders: Sendable {
             throw RPCPolicy.Forbidden("\(path): clients may not use names that begin with a dot")
         }
         let base = open(root, segget_path_only | O_DIRECTORY | O_CLOEXEC)
-        // Where the root is not there yet, nothing below it is.
+        // If the root does not exist, nothing below it exists.
         guard base >= 0 else { return }
         defer { close(base) }
         for count in stride(from: below.count, to: 0, by: -1) {

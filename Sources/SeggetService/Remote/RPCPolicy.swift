@@ -1,5 +1,5 @@
-// Remote: what clients over TCP may do: the secret, and where files of theirs may go. It knows tasks and folders; it
-// never knows a request.
+// Remote: the limits of clients over TCP: the secret, and the folders for their files. This folder
+// knows tasks and folders, but no requests.
 
 import SeggetFormats
 import SeggetQueue
@@ -7,48 +7,49 @@ import SeggetReports
 import Segmenter
 package import SeggetAria2
 
-/// What clients of aria2's JSON-RPC may do, and what they do without.
+/// The limits and the defaults of clients over TCP.
 package struct RPCPolicy: Sendable {
-    /// The secret that tokens are compared with; `nil` where there is none.
+    /// The secret that tokens are compared with; `nil` if none is required.
     package var secret: String?
-    /// Whether calls need no token, but for those that browsers make without asking.
+    /// Whether calls need no token; a `GET` that any page can cause still needs one.
     package var isOpen = false
     /// The download folder, absolute.
     package var folder: String
-    /// The folders that are open to clients, absolute: they know of tasks in these only.
+    /// The folders that clients may use, absolute; clients learn only of tasks in these.
     package var folders: [String]
-    /// Judges where a client wants a file to go; both paths are absolute, the name may be missing.
+    /// Checks whether a client may store a file; both paths are absolute, `name` may be missing.
     ///
     /// - Throws: `RPCPolicy.Forbidden`.
     package var judge: @Sendable (_ folder: String, _ name: String?) throws(Forbidden) -> Void
-    /// Whether what clients have fetched must not come from private addresses.
+    /// Whether downloads of clients may not connect to private addresses.
     package var deniesPrivate = false
-    /// The options that hold for tasks that do not say otherwise.
+    /// The defaults for options that a task does not set.
     package var options = Aria2Options()
-    /// Whether it stands in for aria2, whose clients are this user's own programs: then options of a task mean what
-    /// they mean there, files of this machine included.
+    /// Whether the service replaces aria2 for this user's own programs.
+    ///
+    /// Options of tasks then have aria2's meaning, and may name files of this machine.
     package var isDropIn = false
-    /// The home folder, where files of this machine count.
+    /// The home folder, if options may name files of this machine.
     package var home = ""
-    /// Whether a file stands at a path that can be read.
+    /// Returns whether a path has a readable file.
     package var exists: @Sendable (String) -> Bool = { _ in false }
-    /// Ends the service, in order; `nil` where clients may not.
+    /// Shuts the service down; `nil` if clients may not.
     package var shutdown: (@Sendable () -> Void)?
-    /// Writes what is unfinished to the file at a path; `nil` where clients may not.
+    /// Writes the unfinished tasks to the file at a path; `nil` if clients may not.
     package var saveSession: (@Sendable (_ path: String) async -> Bool)?
 
-    /// A place that clients may not use.
+    /// The error for a request that clients may not send.
     package struct Forbidden: Error {
-        /// Why not, in words.
+        /// The reason, for people.
         package var message: String
-        /// The member of the command that is at fault: `folder`, `name`; `nil` where no one member is.
+        /// The member of the command: `folder`, `name`; `nil` if it is not one member.
         package var member: String?
 
-        /// Makes a reason.
+        /// Creates the error.
         package init(_ message: String) { self.message = message }
     }
 
-    /// Makes a policy that lets files go below one folder.
+    /// Creates a policy that allows files in one folder and its subfolders.
     package init(secret: String?, folder: String) {
         (self.secret, self.folder, folders) = (secret, folder, [folder])
         judge = { path, _ throws(Forbidden) in
@@ -59,7 +60,7 @@ package struct RPCPolicy: Sendable {
 }
 
 extension RPCPolicy {
-    /// Judges where a file is to go.
+    /// Checks whether a client may store a file.
     ///
     /// - Throws: `RPCPolicy.Forbidden`.
     func check(_ place: QueueTask.Place) throws(Forbidden) {
@@ -79,7 +80,7 @@ extension RPCPolicy {
         }
     }
 
-    /// Judges options, by their stored keys: clients over TCP may set those that the catalogue says.
+    /// Checks options by their stored keys: the catalogue says which ones clients over TCP may set.
     private func check(_ keys: [String]) throws(Forbidden) {
         for key in keys where TransferOption[key]?.places.contains(.tcp) != true {
             let member = TransferOption[key].map { "options.\($0.key)" } ?? "options"
@@ -90,10 +91,12 @@ extension RPCPolicy {
         }
     }
 
-    /// Judges commands of clients of the API over TCP: they name no command and no file of this machine, and put files
-    /// only where clients may have them.
+    /// Checks the commands of clients of the API over TCP.
     ///
-    /// - Throws: `RPCPolicy.Forbidden`, for the first one that is not for them.
+    /// They may not name a command or a file of this machine, and may store files in the allowed
+    /// folders only.
+    ///
+    /// - Throws: `RPCPolicy.Forbidden`, for the first command that is not allowed.
     func check(_ commands: [QueueCommand]) throws(Forbidden) {
         for command in commands {
             switch command {

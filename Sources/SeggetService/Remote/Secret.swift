@@ -1,15 +1,15 @@
 import Crypto
 import FoundationEssentials
 
-/// What a client has to know.
+/// The secret that clients have to send, stored as a digest.
 struct Secret: Sendable {
     private let digest: SHA256Digest
 
     init(_ text: String) { digest = SHA256.hash(data: Data(text.utf8)) }
 
-    /// Whether a text is it; the time that this takes does not depend on how much of it is right.
+    /// Returns whether a text is the secret, in a time that does not depend on its common prefix.
     func `is`(_ text: some StringProtocol) -> Bool {
-        // Digests of the library are compared in constant time.
+        // The library compares digests in constant time.
         SHA256.hash(data: Data(text.utf8)) == digest
     }
 }

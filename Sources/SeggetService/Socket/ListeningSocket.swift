@@ -3,25 +3,25 @@ import SeggetQueue
 
 /// A Unix socket that listens at a path, for this user only.
 struct ListeningSocket {
-    /// The open descriptor; whoever takes it closes it.
+    /// The open descriptor; the caller has to close it.
     let descriptor: Int32
-    /// Its path.
+    /// The path of the socket.
     let path: String
-    /// What stands there; `nil` where that is somebody else's, and stays.
+    /// The socket's file; `nil` if another process owns it, which then keeps it.
     let entry: SocketEntry?
 
-    /// Listens at a path; one that nobody listens at any more is replaced.
+    /// Listens at a path; replaces a socket on which no process listens.
     ///
-    /// The caller holds the queue's lock, so that nobody else does the same at the same time.
+    /// The caller holds the queue's lock, so that no other process does the same.
     ///
-    /// - Parameter path: an absolute path, in a folder that is this user's alone.
-    /// - Throws: `QueueError`, of code `hasWorker` when somebody listens there.
+    /// - Parameter path: An absolute path, in a folder that only this user can access.
+    /// - Throws: `QueueError`, of code `hasWorker` if a process listens there.
     init(at path: String) throws(QueueError) {
         var address = try SocketAddressBytes(path)
         try Self.clear(path, address)
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw .noSocket(path, errno) }
-        // The folder is closed to others: there is no moment at which one could connect.
+        // The folder is private, so that no other user can connect before chmod(2).
         guard address.with({ bind(socket, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             listen(socket, 512) == 0, let entry = SocketEntry(path)
         else {
@@ -32,10 +32,10 @@ struct ListeningSocket {
         (descriptor, self.path, self.entry) = (socket, path, entry)
     }
 
-    /// Takes a socket that somebody else listens on for this process.
+    /// Takes over a socket that another process listens on for this one.
     ///
     /// - Parameter descriptor: The socket.
-    /// - Throws: `QueueError`, when it has no path.
+    /// - Throws: `QueueError`, if the socket has no path.
     init(inherited descriptor: Int32) throws(QueueError) {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -54,7 +54,7 @@ struct ListeningSocket {
         (self.descriptor, self.path, entry) = (descriptor, path, nil)
     }
 
-    /// Removes a socket that nobody listens at; refuses to touch anything else.
+    /// Removes a socket on which no process listens; throws for any other file.
     private static func clear(_ path: String, _ address: SocketAddressBytes) throws(QueueError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -67,7 +67,7 @@ struct ListeningSocket {
         guard probe >= 0 else { throw .noSocket(path, errno) }
         defer { close(probe) }
         let result = address.with { connect(probe, $0, $1) }
-        // EAGAIN: somebody listens, and has more to do than it can.
+        // EAGAIN: a process listens, and its backlog is full.
         if result == 0 || errno == EAGAIN {
             throw QueueError(
                 .hasWorker, "another process is already listening at \(path)",
@@ -78,7 +78,7 @@ struct ListeningSocket {
     }
 }
 
-/// What stands at the path of a socket: it is removed only as long as it is the same.
+/// The file at the path of a socket, which is removed only while it is the same file.
 struct SocketEntry: Sendable {
     let path: String
     private let device: dev_t
@@ -90,7 +90,7 @@ struct SocketEntry: Sendable {
         (self.path, device, inode) = (path, status.st_dev, status.st_ino)
     }
 
-    /// Removes it, unless somebody has put something else there; with its folder where that is its own.
+    /// Removes the socket's file, unless another file has replaced it.
     func remove() {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else {
@@ -100,13 +100,13 @@ struct SocketEntry: Sendable {
     }
 }
 
-/// The address of a Unix socket, as the kernel takes it.
+/// The address of a Unix socket, in the kernel's format.
 struct SocketAddressBytes {
     private var address = sockaddr_un()
 
-    /// Makes the address of a path.
+    /// Creates the address of a path.
     ///
-    /// - Throws: `QueueError`, when the path is empty or too long.
+    /// - Throws: `QueueError`, if the path is empty or too long.
     init(_ path: String) throws(QueueError) {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, bytes.count <= SocketPlace.longestPath, !bytes.contains(0) else {
@@ -116,7 +116,7 @@ struct SocketAddressBytes {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     }
 
-    /// Hands the address to a system call.
+    /// Passes the address to a system call.
     mutating func with(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -1,36 +1,38 @@
-// Socket: where the socket of a queue is, who listens on it, and who may connect. It knows folders and descriptors;
-// it never knows what is said.
+// Socket: the paths of sockets, who listens on them, and who may connect. This folder knows folders
+// and descriptors, but no messages.
 
 import Glibc
 import SeggetQueue
 
-/// Where the socket of a queue can be.
+/// A possible path for the socket of a queue.
 struct SocketPlace: Sendable, Hashable {
-    /// Most bytes of a path: `sun_path` of unix(7), less the zero at the end.
+    /// The most bytes of a path: `sun_path` of unix(7), less the terminating zero.
     static let longestPath = 107
 
-    /// The folder, which is this user's alone, or is to be made so.
+    /// The folder, which is private to this user, or will be.
     var folder: String
     /// The name of the socket in it.
     var name: String
-    /// Whether the folder is made when it is missing; it is for the sockets of all queues.
+    /// Whether to create a missing folder, which is shared by the sockets of all queues.
     var isMade = false
 
-    /// Path of the socket.
+    /// The path of the socket.
     var path: String { "\(folder)/\(name)" }
 
-    /// The places for the socket of a queue, the best first.
+    /// Returns the paths for the socket of a queue, the best first.
     ///
-    /// They are the folder `segget` in `$XDG_RUNTIME_DIR`, the same in `/run/user/UID`, the queue's own folder, and
-    /// `/tmp/segget-UID`, as far as nobody else can reach them and the path is not too long.
+    /// They are in the folder `segget` in `$XDG_RUNTIME_DIR`, the same in `/run/user/UID`, the
+    /// queue's folder, and `/tmp/segget-UID`. Folders that other users can access, and paths that
+    /// are too long, are omitted.
     ///
     /// - Parameters:
-    ///   - queue: path of the queue's database, which exists.
-    ///   - runtime: what `XDG_RUNTIME_DIR` says.
-    ///   - users: the folder in which each user that is logged in has one, named as the user's number.
-    ///   - base: the folder of the last resort, in which everybody may make folders.
-    /// - Returns: The places.
-    /// - Throws: `QueueError`, when there is no such database.
+    ///   - queue: The path of the queue's database, which exists.
+    ///   - runtime: The value of `XDG_RUNTIME_DIR`.
+    ///   - users: The folder with one folder for each user who is logged in, named by the user's
+    ///     id.
+    ///   - base: The last resort: a folder in which all users may create folders.
+    /// - Returns: The paths.
+    /// - Throws: `QueueError`, if the database does not exist.
     static func candidates(
         queue: String, runtime: String?, users: String = "/run/user", base: String = "/tmp"
     ) throws(QueueError) -> [SocketPlace] {
@@ -53,9 +55,9 @@ struct SocketPlace: Sendable, Hashable {
         return places.filter { $0.path.utf8.count <= longestPath }
     }
 
-    /// Makes the folder, where that is to be done; it has to be this user's alone.
+    /// Creates the folder if necessary, and makes it private.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether the folder is private to this user.
     func prepare() -> Bool {
         guard isMade else { return true }
         if mkdir(folder, 0o700) == 0 { return true }
@@ -65,7 +67,7 @@ struct SocketPlace: Sendable, Hashable {
         return Self.isOurs(folder, closedTo: 0o077) || chmod(folder, 0o700) == 0
     }
 
-    /// A name that no other queue has: the number of its file.
+    /// Returns a name that no other queue has: the device and inode numbers of its file.
     private static func name(_ queue: String) throws(QueueError) -> String {
         var status = stat()
         guard stat(queue, &status) == 0 else {
@@ -75,7 +77,8 @@ struct SocketPlace: Sendable, Hashable {
         return "queue-" + numbers.map { String($0, radix: 16) }.joined(separator: "-") + ".sock"
     }
 
-    /// Whether a folder is this user's, and closed to others so far.
+    /// Returns whether a folder belongs to this user, and others have none of the permissions in
+    /// `mask`.
     private static func isOurs(
         _ folder: String, closedTo mask: mode_t, followsLinks: Bool = true
     ) -> Bool {
@@ -87,7 +90,7 @@ struct SocketPlace: Sendable, Hashable {
 }
 
 extension QueueError {
-    /// The socket of a queue cannot be had.
+    /// Creates the error for a socket that cannot be created.
     static func noSocket(_ what: String, _ code: Int32 = 0) -> QueueError {
         let reason = code == 0 ? "" : ": \(String(cString: strerror(code)))"
         return QueueError(

@@ -1,4 +1,5 @@
-// Aria2: what stands in for aria2c where that answers JSON-RPC: a worker of a queue of its own, which ends with it.
+// Aria2: the replacement for `aria2c` with JSON-RPC: a worker with a separate queue, which is
+// deleted when the process ends.
 
 import Glibc
 import SeggetCommand
@@ -9,14 +10,14 @@ import SeggetService
 import Segmenter
 import SeggetAria2
 
-/// aria2c with `--enable-rpc` or `--daemon`.
+/// The replacement for aria2c with `--enable-rpc` or `--daemon`.
 struct Aria2Daemon: Sendable {
     private let settings: Aria2Settings
     private let tasks: [Aria2Task]
     private let warnings: [String]
     private let log: Aria2DaemonLog
 
-    /// Reads the command line, does what it says, and ends the process.
+    /// Parses the command line, runs it, and ends the process.
     static func run(_ words: [String]) -> Never {
         StandardStreams.prepare()
         do throws(Aria2Refusal) {
@@ -25,7 +26,8 @@ struct Aria2Daemon: Sendable {
                 guard Detachment.isDone else {
                     Detachment.run(log: nil, isQuiet: true, hint: "run without `-D` to see why")
                 }
-                // As aria2 does, for which paths begin there from now on, but for that of the usual folder.
+                // Like aria2: relative paths then start at `/`, but the default folder is still the
+                // current one.
                 settings.useFolder(Self.currentFolder)
                 chdir("/")
             }
@@ -45,7 +47,7 @@ struct Aria2Daemon: Sendable {
         }
     }
 
-    /// Works on other threads while this one, the main thread, waits for signals; ends the process.
+    /// Runs the worker on other threads while the main thread waits for signals; ends the process.
     private func run() -> Never {
         let interrupts = Interrupts()
         let stop = AsyncStream.makeStream(of: Void.self)
@@ -84,7 +86,7 @@ struct Aria2Daemon: Sendable {
         configuration.memory = ServerMemory.own
         let queue = try await DownloadQueue.open(folder.queue, configuration: configuration)
         var queueSettings = QueueSettings()
-        // aria2 has tried as often as it is to within one download.
+        // A download already makes aria2's number of attempts (`--max-tries`).
         queueSettings.retryDelays = []
         queueSettings.maxRunning = min(max(1, settings.jobs ?? 5), 64)
         queueSettings.rateLimit =
@@ -162,7 +164,7 @@ struct Aria2Daemon: Sendable {
             log.say(.error, "IPv4 RPC: failed to bind TCP port \(settings.port)")
             throw error
         }
-        // A machine may have no IPv6.
+        // The machine may not support IPv6.
         if (try? await server.serve(
             site, at: [(addresses[1], settings.port)], of: queue, limits: limits)) != nil
         {
@@ -170,7 +172,7 @@ struct Aria2Daemon: Sendable {
         }
     }
 
-    /// Waits until it is told to stop, or until nothing is left to do where it answers no calls.
+    /// Waits for a request to stop, or without JSON-RPC until no task remains.
     private func wait(
         for queue: DownloadQueue, until stop: AsyncStream<Void>, _ session: Aria2DaemonSession
     ) async {
@@ -189,7 +191,7 @@ struct Aria2Daemon: Sendable {
         }
     }
 
-    /// Ends when the time is up, or the process that it belongs to is gone; writes the session from time to time.
+    /// Saves the session when due; returns when the time is up, or the given process has ended.
     private static func tick(_ settings: Aria2Settings, _ session: Aria2DaemonSession) async {
         var seconds = 0
         while (try? await Task.sleep(for: .seconds(1))) != nil {
@@ -200,7 +202,7 @@ struct Aria2Daemon: Sendable {
             let isGone = settings.stopWithProcess.map { kill($0, 0) != 0 && errno == ESRCH }
             if isGone == true || settings.stopAfter.map({ seconds >= $0 }) == true { return }
         }
-        // It was cancelled.
+        // The task was cancelled.
     }
 
     private static var currentFolder: String {

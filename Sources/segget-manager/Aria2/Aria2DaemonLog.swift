@@ -8,7 +8,7 @@ import SeggetService
 import Segmenter
 import SeggetAria2
 
-/// What a daemon in aria2's manner says, and the commands that it runs at what happens to tasks.
+/// The log of the replacement for aria2's daemon, and its commands for events of tasks.
 final class Aria2DaemonLog: Sendable {
     private let console: Aria2Console
     private let screen: Monitor<Aria2Screen>
@@ -26,7 +26,7 @@ final class Aria2DaemonLog: Sendable {
         }
     }
 
-    /// Says a line.
+    /// Writes a line.
     func say(_ level: Aria2Console.Level, _ text: String) {
         let time = Aria2Time(secondsSince1970())
         let line = Aria2LogLine(level, text)
@@ -38,7 +38,7 @@ final class Aria2DaemonLog: Sendable {
         }
     }
 
-    /// Tells of what happens to tasks, and runs commands at it, until the queue is shut down.
+    /// Logs the events of tasks, and runs commands for them, until the queue is shut down.
     func follow(_ queue: DownloadQueue, _ commands: [Aria2Settings.Hook: String]) async {
         var hooks = Aria2Hooks(commands)
         var words: [QueueTask.ID: String] = [:]
@@ -72,7 +72,8 @@ final class Aria2DaemonLog: Sendable {
         return hooks.ended(id, code, path: path)
     }
 
-    /// What aria2c ends with: 7 where something is unfinished, else the code of the last failure.
+    /// Returns aria2c's exit code: 7 if a task is unfinished, otherwise that of a failed task, or
+    /// 0.
     func code(of queue: DownloadQueue) async -> Int32 {
         let counts = (try? await queue.snapshot().counts) ?? [:]
         let ended = ["completed", "failed", "cancelled"]
@@ -94,10 +95,10 @@ struct Aria2DaemonSession: Sendable {
         (self.settings, self.queue) = (settings, queue)
     }
 
-    /// Writes what is unfinished, failed tasks first as aria2 does.
+    /// Writes the unfinished tasks, failed ones first, like aria2.
     ///
     /// - Parameter path: The file; `nil` for the one of the settings, if there is one.
-    /// - Returns: What went wrong, in words.
+    /// - Returns: A description of the failure, or `nil`.
     func save(to path: String? = nil) async -> String? {
         guard let path = path ?? settings.saveSession else { return nil }
         do throws(QueueError) {
@@ -128,11 +129,11 @@ struct Aria2DaemonSession: Sendable {
 }
 
 extension Aria2Task {
-    /// A task of a queue, as aria2 has it.
+    /// Creates aria2's description of a task.
     ///
     /// - Parameters:
     ///   - task: The task.
-    ///   - usual: The options of a task of which nothing was said.
+    ///   - usual: The default options, which the result omits.
     fileprivate init(_ task: QueueTask, unlike usual: DownloadOptions) {
         let own = Aria2Options(
             of: task.options, folder: task.place.folderPath,

@@ -2,15 +2,15 @@ import Glibc
 import SeggetQueue
 import SeggetReports
 
-/// The folder of a queue that ends with its process: for this user only, and taken away in the end.
+/// A temporary folder for a queue, which only this user can access, and which the process removes.
 struct Aria2Folder: Sendable {
     private static let prefix = "segget-aria2c-"
     private let path: String
 
-    /// Path of the queue's file.
+    /// The path of the queue's file.
     var queue: String { path + "/queue.sqlite" }
 
-    /// Makes the folder, and takes away those of processes that were killed.
+    /// Creates the folder, and removes those of processes that were killed.
     ///
     /// - Throws: `QueueError`.
     init() throws(QueueError) {
@@ -27,7 +27,7 @@ struct Aria2Folder: Sendable {
             decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Takes it away with all that is in it.
+    /// Removes the folder and all files in it.
     func remove() { Self.remove(path) }
 
     private static func remove(_ path: String) {
@@ -35,14 +35,14 @@ struct Aria2Folder: Sendable {
         rmdir(path)
     }
 
-    /// Takes away the folders of processes that are gone.
+    /// Removes the folders of processes that have ended.
     private static func clean(_ base: String) {
         for name in names(base) where name.hasPrefix(prefix) {
             let path = "\(base)/\(name)"
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
                 status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
-                // One that was made just now may not be locked yet.
+                // A new folder may not contain a locked queue yet.
                 time(nil) - status.st_mtim.tv_sec > 60,
                 !isHeld(QueueFiles("\(path)/queue.sqlite"))
             else { continue }
@@ -50,7 +50,7 @@ struct Aria2Folder: Sendable {
         }
     }
 
-    /// Whether a process has a queue; also where that cannot be told.
+    /// Returns whether a process has locked a queue; `true` also if that is unknown.
     private static func isHeld(_ files: QueueFiles) -> Bool {
         do throws(QueueError) { return try QueueLock.holder(files) != nil } catch { return true }
     }

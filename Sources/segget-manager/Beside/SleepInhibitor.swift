@@ -5,27 +5,28 @@ import SeggetCommand
 import SeggetQueue
 import SeggetReports
 
-/// Keeps the machine from going to sleep while something is fetched.
+/// Prevents the machine from sleeping during downloads.
 ///
-/// A child holds logind's lock until a pipe from us is closed, which the end of this process does too, however that
-/// comes. Where there is no logind, nothing happens; where it refuses, that is said once.
+/// A child process holds logind's lock until this process closes a pipe, or ends for any reason.
+/// Without logind, nothing happens. If logind refuses, a message reports that once.
 struct SleepInhibitor: Sendable {
-    /// systemd's command, which holds the lock as long as its own child runs: that reads the pipe to its end.
+    /// systemd's command, which holds the lock until its child, `cat`, has read the pipe to its
+    /// end.
     static let systemd = [
         "systemd-inhibit", "--what=sleep", "--who=segget", "--why=Files are being downloaded",
         "--mode=block", "cat",
     ]
 
-    /// What is run: it holds a lock until its standard input ends.
+    /// The command to run, which holds a lock until its standard input ends.
     var command = systemd
-    /// Takes what a person should know.
+    /// Prints a message for the user.
     let say: @Sendable (String) async -> Void
 
-    /// Holds the lock while tasks are fetched; returns when the snapshots end.
+    /// Holds the lock while tasks are active; returns when the snapshots end.
     func follow(_ snapshots: AsyncStream<QueueSnapshot>) async {
         let state = Monitor(State())
         for await snapshot in snapshots {
-            // A task that waits for the network keeps nobody awake.
+            // A task that waits for the network does not keep the machine awake.
             let isFetching = snapshot.running.contains {
                 ["running", "verifying"].contains($0.state)
             }
@@ -35,11 +36,11 @@ struct SleepInhibitor: Sendable {
     }
 
     private struct State {
-        /// Our end of the pipe; `nil` while nothing holds the lock.
+        /// This process's end of the pipe; `nil` while no command runs.
         var pipe: Int32?
-        /// Which one that is, counted from 1.
+        /// The number of the last started command, from 1.
         var number = 0
-        /// Whether it is in vain: the command is not there, or was refused.
+        /// Whether the command is missing or was refused, so that it is not started again.
         var isInVain = false
     }
 
@@ -55,11 +56,11 @@ struct SleepInhibitor: Sendable {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { return }
         let (input, pipe) = (ends[0], ends[1])
-        // No child that we start inherits either before that.
+        // No other child process may inherit the pipe before this.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let output = segget_memory_file("segget-inhibit")
         var pid: pid_t = 0
-        // In a group of its own: Ctrl-C is for us.
+        // In a separate process group, so that Ctrl-C reaches this process only.
         let code = Hooks.withCStrings(command) { arguments in
             Hooks.withCStrings(Hooks.environment(with: [:])) {
                 segget_spawn(arguments, $0, input, output, output, 1, &pid)
@@ -80,7 +81,7 @@ struct SleepInhibitor: Sendable {
             var status: Int32 = 0
             while waitpid(pid, &status, 0) < 0, errno == EINTR {}
             let isRefused = state.withLock { state in
-                // Unless it was let go of.
+                // If the pipe was closed here, the end of the command was intended.
                 guard state.number == number, let pipe = state.pipe else { return false }
                 close(pipe)
                 (state.pipe, state.isInVain) = (nil, true)
@@ -94,7 +95,7 @@ struct SleepInhibitor: Sendable {
         }.detach()
     }
 
-    /// What the command said, or how it ended.
+    /// Returns the first line of the command's output, or how the command ended.
     private static func reason(_ output: Int32, _ status: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 200)
         let count = max(0, pread(output, &bytes, bytes.count, 0))

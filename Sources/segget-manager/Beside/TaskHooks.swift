@@ -4,24 +4,24 @@ import SeggetQueue
 import SeggetReports
 import Segmenter
 
-/// The commands that a worker runs when a task has ended, and when nothing is left to do.
+/// Runs a worker's commands for tasks that end, and for an idle queue.
 ///
-/// A few run at a time, and nobody waits for them but ``finish(within:)``.
+/// The commands run in the background, a few at a time. Only ``finish(within:)`` waits for them.
 final class TaskHooks: Sendable {
-    /// Most commands that run at a time.
+    /// The most commands that run at a time.
     private static let most = 4
 
-    /// A command that is to be run.
+    /// A command to run.
     private struct Job: Sendable {
         var option: String
         var command: [String]
         var facts: [String: String]
         var input: String
-        /// Whether it waits for those before it.
+        /// Whether it starts only after all commands before it have ended.
         var isLast = false
     }
 
-    /// How many tasks have ended since nothing was left to do.
+    /// The numbers of tasks that have ended since the queue was last idle.
     private struct Counts {
         var (completed, failed) = (0, 0)
     }
@@ -31,14 +31,16 @@ final class TaskHooks: Sendable {
     private let begun = monotonicSeconds()
     private let counts = Monitor(Counts())
     private let jobs: AsyncStream<Job>.Continuation
-    /// Whether all have ended, after which there are no more.
+    /// Whether all commands have ended; set after ``finish(within:)`` only.
     private let isOver = Monitor(false)
     private let say: @Sendable (String) async -> Void
 
+    /// Creates the runner.
+    ///
     /// - Parameters:
-    ///   - hooks: The commands for the ends of tasks.
-    ///   - onIdle: The command for when nothing is left to do.
-    ///   - say: Takes what went wrong with one.
+    ///   - hooks: The commands for tasks that end.
+    ///   - onIdle: The command for an idle queue.
+    ///   - say: Prints a message about a failed command.
     init(_ hooks: Hooks, onIdle: [String]?, say: @escaping @Sendable (String) async -> Void) {
         (self.hooks, self.onIdle, self.say) = (hooks, onIdle, say)
         let (stream, continuation) = AsyncStream.makeStream(of: Job.self)
@@ -49,7 +51,7 @@ final class TaskHooks: Sendable {
         }
     }
 
-    /// Whether there is any command.
+    /// Whether any command is set.
     var areWanted: Bool { hooks.areWanted || onIdle != nil }
 
     private static func run(
@@ -72,7 +74,7 @@ final class TaskHooks: Sendable {
         }
     }
 
-    /// A task has ended.
+    /// Runs the command for a task that has ended.
     func ended(_ end: TaskEnd) {
         let isCompleted = end.task.state == "completed"
         counts.withLock { counts in
@@ -85,7 +87,7 @@ final class TaskHooks: Sendable {
                 facts: Self.facts(end), input: Self.input(end, time: monotonicSeconds() - begun)))
     }
 
-    /// Nothing is left to do.
+    /// Runs the command for an idle queue: all tasks are paused or have ended.
     func idle() {
         let ended = counts.withLock { counts in
             defer { counts = Counts() }
@@ -106,7 +108,7 @@ final class TaskHooks: Sendable {
                 input: (JSONText.line(line) ?? "{}") + "\n", isLast: true))
     }
 
-    /// Waits until all commands have ended, or for so long; then those that run go on by themselves.
+    /// Waits for the end of all commands, but not longer than `seconds`; the others continue.
     func finish(within seconds: Double) async {
         jobs.finish()
         let isOver = isOver
@@ -118,7 +120,8 @@ final class TaskHooks: Sendable {
         }
     }
 
-    /// What the environment says of a task: what it says of a file, and its id and tags.
+    /// Returns the environment variables that describe a task: those of a file, the id and the
+    /// tags.
     static func facts(_ end: TaskEnd) -> [String: String] {
         var facts: [String: String]
         if let result = end.result {

@@ -8,7 +8,7 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// `segget add`: puts files into the queue.
+/// `segget add`: adds downloads to the queue.
 struct AddCommand: ParsableCommand {
     static let configuration = QueueCommandName.add.configuration(
         usage: "segget add <url>... [<options>]\nsegget add --recover <dir> [<options>]",
@@ -166,7 +166,7 @@ struct AddCommand: ParsableCommand {
     }
 
     func run() throws {
-        // First of all: reading a list or a password may take long.
+        // Secrets are hidden first, because reading a list or a password may take long.
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         StandardStreams.prepare()
         if let recover {
@@ -205,7 +205,7 @@ struct AddCommand: ParsableCommand {
         }
     }
 
-    /// Says what became of an added URL, behind its task's id; `nil` of a new task.
+    /// Returns the note for an added URL, without the task's id; `nil` for a new task.
     private static func text(_ result: CommandResult, _ id: QueueTask.ID) -> String? {
         guard let known = result.known else { return result.message }
         let path = Diagnostic.quote(known.path)
@@ -215,7 +215,7 @@ struct AddCommand: ParsableCommand {
         return "\(result.message ?? "has this URL"), \(path)"
     }
 
-    /// Names the ways forward for a URL of which another checksum, user or header was given.
+    /// Returns the hint for a URL that the queue has with another checksum, user or header.
     private static func hint(_ result: CommandResult) -> String? {
         guard let known = result.known, !known.differs.isEmpty else {
             guard result.id == nil, result.step == NextStep.place.rawValue else {
@@ -229,11 +229,11 @@ struct AddCommand: ParsableCommand {
             + "to download a copy"
     }
 
-    /// The tasks to add.
+    /// Returns the tasks to add.
     func tasks() throws -> [NewTask] {
         let options = try given()
         let folder = Paths.absolute(directory ?? ".")
-        // Who types a place wants the file there, whatever other tasks there are.
+        // With a path on the command line, only a task in the same folder counts as a duplicate.
         let isPlaceTyped =
             output != nil || goingOn.part != nil
             || directory != nil && !Program.isConfigured("directory")
@@ -258,13 +258,13 @@ struct AddCommand: ParsableCommand {
             var task = try self.task(task)
             let isOwnFolder = task.place.folderPath != folder
             task.isKnownAnywhere = !isPlaceTyped && !isOwnFolder
-            // What is added together stays together.
+            // Tasks that are added together keep their order.
             task.position = task.position.moved(by: index)
             return task
         }
     }
 
-    /// A task with what was given for all of them.
+    /// Returns a task with the options that apply to all of them.
     private func task(_ task: NewTask) throws -> NewTask {
         let mask = umask(0)
         umask(mask)
@@ -278,7 +278,7 @@ struct AddCommand: ParsableCommand {
         task.keepsNoSecrets = noStoreSecrets
         task.position = first ? .first : at.map { .at($0) } ?? .last
         task.options.makePathsAbsolute()
-        // A name that may be numbered is a wish.
+        // With `--auto-rename`, the name is only a preference.
         if task.options.naming.numbersTaken { task.place.isNameGiven = false }
         return task
     }
@@ -288,13 +288,13 @@ struct AddCommand: ParsableCommand {
         return QueueTask.Place(root: folder)
     }
 
-    /// The name that was given for the file.
+    /// The path of `--output`.
     private var output: String? { placing.output }
 
-    /// The folder that was given.
+    /// The folder of `--directory`.
     private var directory: String? { placing.directory }
 
-    /// A place below the root, where it is below it; else with a root of its own.
+    /// Returns a destination relative to `root` if it is inside it, otherwise with its own root.
     static func place(_ destination: Destination, in root: String?) -> QueueTask.Place {
         let (folder, name): (String, String?)
         switch destination {
@@ -310,7 +310,7 @@ struct AddCommand: ParsableCommand {
         return QueueTask.Place(root: root, folder: String(below), name: name)
     }
 
-    /// The library's options, with what has to be read or asked for.
+    /// Returns the library's options with secrets from files and prompts.
     private func given() throws -> DownloadOptions {
         var options = options
         options.access = try access.read()
@@ -336,7 +336,7 @@ struct AddCommand: ParsableCommand {
         return options
     }
 
-    /// Reads `--id`.
+    /// Parses the value of `--id`.
     static func id(_ text: String) throws -> QueueTask.ID {
         guard let id = QueueTask.ID(text) else {
             throw ValidationError("`--id` takes 16 lower-case hexadecimal digits")
@@ -346,9 +346,10 @@ struct AddCommand: ParsableCommand {
 }
 
 extension DownloadOptions {
-    /// Has the paths of files and folders begin at the root: who works the queue may run in another folder.
+    /// Makes the paths absolute, because the worker may run in another folder.
     ///
-    /// Files that prove who asks keep their links: who renews one may have it lead to another file.
+    /// The paths of credentials and certificates keep their symbolic links: a link may later lead
+    /// to a renewed file.
     mutating func makePathsAbsolute() {
         adopt = adopt.map(Paths.absolute)
         caCertificate = caCertificate.map(Paths.fromRoot)

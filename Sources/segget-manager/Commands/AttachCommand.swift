@@ -7,7 +7,7 @@ import SeggetReports
 import SeggetService
 import SeggetAria2
 
-/// `segget attach`: shows tasks as `segget get` shows downloads.
+/// `segget attach`: shows the progress of tasks like that of `segget get`.
 struct AttachCommand: ParsableCommand {
     static let configuration = QueueCommandName.attach.configuration(
         discussion: """
@@ -40,32 +40,34 @@ struct AttachCommand: ParsableCommand {
     }
 }
 
-/// Shows how tasks get on, until all of them have ended.
+/// Shows the progress of tasks until all of them have ended.
 final class Attachment: Sendable {
     private let display: DisplayOptions
     private let json: JSONFormat?
-    /// What is shown of at present.
+    /// The state that ``letGo()`` reports.
     private let shown = Monitor(Shown())
 
     private struct Shown {
         /// The tasks that have not ended.
         var ids: [QueueTask.ID] = []
         var isWorked = true
-        /// Whether nothing more is shown, as the process is about to end.
+        /// Whether to print nothing more, because the process is ending.
         var isOver = false
     }
 
-    /// The most tasks that are asked for by their ids; of more, all tasks of the queue are looked at.
+    /// The most tasks that are requested by id; for more, all tasks of the queue are requested.
     private static let mostIDs = 100
 
+    /// Creates an attachment.
+    ///
     /// - Parameters:
-    ///   - display: How much is shown, and how.
-    ///   - json: Whether changes are printed as JSON.
+    ///   - display: The options for messages and progress.
+    ///   - json: The format of `--json`, or `nil`.
     init(_ display: DisplayOptions, json: JSONFormat?) {
         (self.display, self.json) = (display, json)
     }
 
-    /// Says, when a signal is about to end the process, that the tasks stay.
+    /// Reports that the tasks continue, before a signal ends the process.
     func letGo() {
         shown.withLock { shown in
             shown.isOver = true
@@ -83,14 +85,14 @@ final class Attachment: Sendable {
         }
     }
 
-    /// Shows tasks to their ends.
+    /// Shows tasks until they have ended.
     ///
     /// - Parameters:
     ///   - ids: The tasks, each one once.
-    ///   - access: The queue.
-    ///   - areNew: Whether they were added just now.
+    ///   - access: The access to the queue.
+    ///   - areNew: Whether the tasks were just added.
     /// - Returns: The code of the worst failure.
-    /// - Throws: `QueueError`, when the queue cannot be read, or whoever works it not be reached.
+    /// - Throws: `QueueError`, if the queue cannot be read, or its worker cannot be reached.
     func follow(
         _ ids: [QueueTask.ID], _ access: QueueAccess, areNew: Bool
     ) async throws -> ExitStatus {
@@ -113,20 +115,21 @@ final class Attachment: Sendable {
             do {
                 return try await board.show(state.report, state.access)
             } catch let error as QueueError where error.code == .worker {
-                // Whoever works the queue next is asked.
+                // The worker has ended: the next report comes from its successor, or from the
+                // records.
                 return nil
             }
         }
     }
 
-    /// How the tasks are, and by whom that is known.
+    /// A report of the tasks, and the access that it came from.
     private struct State: Sendable {
         var access: QueueAccess
         var report: QueueReport
     }
 }
 
-/// The tasks that are attached to, and what shows them.
+/// The attached tasks, and their display.
 private struct AttachedTasks {
     private let ids: [QueueTask.ID]
     private let json: JSONFormat?
@@ -138,7 +141,7 @@ private struct AttachedTasks {
     private var last: [QueueTask.ID: TaskReport] = [:]
     private var isWorked = true
 
-    /// Makes the board; `write` takes what goes to standard error.
+    /// Creates the display; `write` writes to standard error.
     init(
         _ ids: [QueueTask.ID], _ display: DisplayOptions, json: JSONFormat?, areNew: Bool,
         write: @escaping (String) -> Void
@@ -169,12 +172,12 @@ private struct AttachedTasks {
     /// The tasks that have not ended.
     var open: [QueueTask.ID] { ids.filter { tasks[$0]?.end == nil } }
 
-    /// Shows how they are.
+    /// Shows the state of the tasks.
     ///
     /// - Parameters:
-    ///   - report: How they are; tasks that are not among them are gone.
-    ///   - access: The queue.
-    /// - Returns: The code to end with, once all of them have ended.
+    ///   - report: The tasks; those that are missing were removed.
+    ///   - access: The access to the queue.
+    /// - Returns: The exit code, once all tasks have ended.
     /// - Throws: `QueueError`.
     mutating func show(
         _ report: QueueReport, _ access: QueueAccess
@@ -193,7 +196,7 @@ private struct AttachedTasks {
                 say(message, of: ids.count > 1 ? task.name : nil)
             }
             (tasks[id], last[id]) = (task, report)
-            // It may have gone on since it was told of; once it has ended, nothing more is told.
+            // Print the newer details: after the result of a task, nothing more is printed.
             let present = detail?.task ?? report
             if let json, isNews || task.end != nil, let present,
                 let line = JSONText.line(present, json, adding: \.withAria2Codes)
@@ -226,7 +229,7 @@ private struct AttachedTasks {
 
     private func say(_ message: Message, of name: String? = nil) {
         guard !isQuiet || [.error, .hint].contains(message.label) else { return }
-        // An error and a summary name the file themselves.
+        // An error and a summary contain the name of the file.
         let subject = message.label == .note ? name.map { "\(Diagnostic.quote($0)): " } : nil
         let line = Message(message.label, (subject ?? "") + message.text)
         if let several { several.print(line) } else { one.print(line) }
@@ -234,7 +237,7 @@ private struct AttachedTasks {
 }
 
 extension QueueAccess {
-    /// All that is known of a task; `nil` when it is gone.
+    /// Returns the details of a task; `nil` if it was removed.
     fileprivate func detail(of id: QueueTask.ID) async throws(QueueError) -> TaskDetail? {
         do throws(QueueError) {
             return try await door.detail(id.description)

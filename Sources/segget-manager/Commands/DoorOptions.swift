@@ -7,14 +7,14 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// How programs reach a service over TCP.
+/// The options of a service for clients over TCP.
 struct DoorOptions: ParsableArguments {
-    /// Where to listen.
+    /// An address to listen on.
     struct Place: Sendable, Hashable {
         var address: String
         var port: Int
 
-        /// Whether only this machine reaches it.
+        /// Whether only this machine can reach the address.
         var isLoopback: Bool { address.hasPrefix("127.") || address == "::1" }
     }
 
@@ -85,11 +85,11 @@ struct DoorOptions: ParsableArguments {
             valueName: "yes|no"))
     var denyPrivate: Answer?
 
-    /// Yes or no.
+    /// The values `yes` and `no`.
     enum Answer: String, ExpressibleByArgument { case yes, no }
 
     func validate() throws {
-        // What is set for the service, in the environment too, is nothing to these.
+        // These two ignore options for the service, which may come from the environment.
         guard !showSecret, !ping else { return }
         guard !rpcNoSecret || rpc != nil else {
             throw ValidationError("`--rpc-no-secret` needs `--rpc`")
@@ -105,7 +105,7 @@ struct DoorOptions: ParsableArguments {
         }
     }
 
-    /// Reads `--rpc` or `--web`.
+    /// Parses the value of `--rpc` or `--web`.
     static func places(_ text: String, of option: String) throws -> [Place] {
         var (address, ports) = ("127.0.0.1", text[...])
         if let colon = text.lastIndex(of: ":") {
@@ -132,7 +132,7 @@ struct DoorOptions: ParsableArguments {
         return inet_pton(AF_INET, address, &bytes) == 1 || inet_pton(AF_INET6, address, &bytes) == 1
     }
 
-    /// The download folder.
+    /// The download folder of clients.
     private var folder: String {
         get throws {
             try PathArgument.checkTilde(directory, "directory")
@@ -145,10 +145,10 @@ struct DoorOptions: ParsableArguments {
         }
     }
 
-    /// What is served over TCP, for a queue's service.
+    /// Returns the endpoints over TCP for the service of a queue.
     ///
     /// - Parameter path: The queue's file.
-    /// - Returns: Where, and what; `nil` where nothing is.
+    /// - Returns: The endpoints; `nil` if there are none.
     /// - Throws: `ValidationError` or `QueueError`.
     func doors(_ path: String) throws -> Doors? {
         let places = (rpc ?? []) + (web ?? [])
@@ -183,25 +183,25 @@ struct DoorOptions: ParsableArguments {
     }
 }
 
-/// What a service has on TCP.
+/// The endpoints of a service over TCP.
 struct Doors: Sendable {
-    /// Where aria2's clients are answered.
+    /// The addresses for aria2's JSON-RPC.
     var rpc: [DoorOptions.Place]
-    /// Where browsers are shown the page; some of them may be among those.
+    /// The addresses for the web page, which may also be in ``rpc``.
     var web: [DoorOptions.Place]
     var page: Page
     var policy: RPCPolicy
-    /// Who may ask; `nil` where everybody may.
+    /// Decides which requests are allowed; `nil` allows all.
     var gate: Gate?
-    /// What clients of the API have to know; `nil` has no API.
+    /// The secret that clients of the API have to send; `nil` serves no API.
     var secret: String?
 
-    /// All places, each once.
+    /// All addresses, without duplicates.
     var places: [DoorOptions.Place] { rpc + web.filter { !rpc.contains($0) } }
 
-    /// Begins to serve.
+    /// Listens on all addresses.
     ///
-    /// - Returns: Where, in words, a line for each place.
+    /// - Returns: A line for the log for each URL.
     /// - Throws: `QueueError`.
     func open(_ server: QueueServer, _ queue: DownloadQueue) async throws(QueueError) -> [String] {
         let service = RPCService(queue, policy)
@@ -224,10 +224,10 @@ struct Doors: Sendable {
 }
 
 extension DoorOptions.Place {
-    /// The address as it stands in a URL (RFC 3986 §3.2.2).
+    /// The address in the syntax of URLs (RFC 3986 §3.2.2).
     fileprivate var host: String { address.contains(":") ? "[\(address)]" : address }
 
-    /// The same for this machine, where it stands for all addresses.
+    /// The address for this machine: the loopback address if the service listens on all addresses.
     fileprivate var ownHost: String {
         switch address {
         case "0.0.0.0": "127.0.0.1"

@@ -1,16 +1,17 @@
 import Assembler
 import SeggetReports
 
-/// How a command follows something that changes.
+/// Lets a command follow a changing value.
 enum Following {
-    /// Acts on the newest of values: when there is a new one, and once a second, since times go on and the terminal may
-    /// have another size.
+    /// Acts on the newest value: on each change, and once a second.
+    ///
+    /// The second turn updates times, and adapts to a new size of the terminal.
     ///
     /// - Parameters:
-    ///   - follow: Calls what it is given with each new value.
-    ///   - act: Does something with the newest; it gives the code to end with, or `nil` to go on.
-    /// - Returns: The code to end with.
-    /// - Throws: What either of them throws.
+    ///   - follow: Calls its argument with each new value.
+    ///   - act: Uses the newest value; returns the exit code, or `nil` to continue.
+    /// - Returns: The exit code.
+    /// - Throws: The errors of both functions.
     static func newest<Value: Sendable>(
         _ follow: @escaping @Sendable (@escaping @Sendable (Value) -> Void) async throws -> Never,
         act: (Value) async throws -> ExitStatus?

@@ -8,7 +8,7 @@ import SeggetService
 import Segmenter
 import SeggetAria2
 
-/// `segget list`: the table of tasks.
+/// `segget list`: prints the table of tasks.
 struct ListCommand: ParsableCommand {
     static let configuration = QueueCommandName.list.configuration(
         discussion: """
@@ -99,7 +99,7 @@ struct ListCommand: ParsableCommand {
 }
 
 extension ListCommand {
-    /// Shows the table again and again.
+    /// Shows the table, and redraws it until the process ends.
     private static func watch(
         _ access: QueueAccess, _ filter: TaskFilter
     ) async throws -> ExitStatus {
@@ -109,7 +109,8 @@ extension ListCommand {
             var report = shown.1
             report.unseen = ends.withLock { $0.counted(with: report) }
             let size = Terminal.size(of: STDOUT_FILENO)
-            // The last column stays free: what clears the rest of a line would clear what stands in it.
+            // The last column stays free, because erasing the rest of a line would erase its
+            // character.
             let table = TaskTable.standardOutput(columns: size.columns - 1)
             var page = ListPage(report, isFiltered: filter != TaskFilter(), in: table)
             if access.worker == nil, report.tasks.contains(where: \.waitsForWorker) {
@@ -128,7 +129,7 @@ extension ListCommand {
 }
 
 extension TaskTable {
-    /// The table as standard output shows it.
+    /// Creates the table for standard output.
     static func standardOutput(columns: Int?) -> TaskTable {
         let terminal = Terminal.standardOutput
         return TaskTable(
@@ -137,7 +138,7 @@ extension TaskTable {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 func secondsSinceEpoch() -> Double {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

@@ -5,7 +5,7 @@ import SeggetQueue
 import SeggetReports
 import SeggetService
 
-/// `segget open`: the way into the service's page.
+/// `segget open`: prints the address of the service's page, and opens it in a browser.
 struct OpenCommand: ParsableCommand {
     static let configuration = QueueCommandName.open.configuration(
         discussion: """
@@ -33,7 +33,7 @@ struct OpenCommand: ParsableCommand {
         }
     }
 
-    /// Whether there is a desktop that can show something.
+    /// Whether the process belongs to a desktop session.
     private static var hasDesktop: Bool {
         ["DISPLAY", "WAYLAND_DISPLAY"].contains {
             ProcessInfo.processInfo.environment[$0]?.isEmpty == false

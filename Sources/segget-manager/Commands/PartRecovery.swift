@@ -6,16 +6,16 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// `segget add --recover`: makes tasks of parts that no task has.
+/// `segget add --recover`: adds tasks for parts that no task has.
 struct PartRecovery {
-    /// What the tasks are like; its root is where the parts are, or the queue's own file.
+    /// The options of the tasks; its root is the folder of the parts, or the queue's file.
     private let model: NewTask
     private var path: String { model.place.root }
 
-    /// Makes tasks like this one of the parts in its root.
+    /// Creates a recovery; `model` has the options of all tasks.
     init(like model: NewTask) { self.model = model }
 
-    /// Adds the tasks, held, and ends the process.
+    /// Adds the tasks, paused, and ends the process.
     func run(_ queue: QueueOptions) throws -> Never {
         let files = QueueFiles(try queue.path)
         if [files.database, files.secrets].map(Paths.absolute).contains(path) {
@@ -34,7 +34,7 @@ struct PartRecovery {
             var (status, count) = (ExitStatus.done, 0)
             for (part, result) in zip(parts, results.joined()) {
                 guard let id = result.id else {
-                    // Another task's is not talked about.
+                    // A part that belongs to another task is not reported.
                     guard result.code != ExitStatus.cannotCreate.rawValue else { continue }
                     Voice.say(.error, result.message ?? "a part was refused")
                     status = .usage
@@ -59,7 +59,7 @@ struct PartRecovery {
         }
     }
 
-    /// The task of a part: the part's, and like the others in all else.
+    /// Returns the task of a part, with the options of the model.
     private func task(_ part: RecoveredPart, _ index: Int) -> NewTask {
         var task = model
         (task.url, task.place) = (part.task.url, part.task.place)
@@ -71,14 +71,14 @@ struct PartRecovery {
 }
 
 extension QueuePosition {
-    /// The place of the task that is added so many behind the first one.
+    /// Returns the position `count` places later, if it is a number.
     func moved(by count: Int) -> QueuePosition {
         if case .at(let place) = self { .at(place + count) } else { self }
     }
 }
 
 extension QueueOptions {
-    /// Makes a new queue of what can be read of a damaged one, and ends the process.
+    /// Creates a new queue from the readable records of a damaged one, and ends the process.
     func recover() throws -> Never {
         let path = try path
         StandardStreams.prepare()

@@ -1,5 +1,5 @@
-// Commands: the commands about the queue. They know what is typed and printed; they never know how a queue is
-// stored, nor how a file is fetched.
+// Commands: the commands of the queue, which parse and print. This folder does not know how a queue
+// is stored, or how a file is downloaded.
 
 import ArgumentParser
 import Assembler
@@ -10,7 +10,7 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// Which queue a command is about.
+/// The options that select a queue.
 struct QueueOptions: ParsableArguments {
     @OptionGroup var file: QueueFileOption
     private var queue: String? { file.queue }
@@ -19,7 +19,7 @@ struct QueueOptions: ParsableArguments {
         _ = try path
     }
 
-    /// Path of the queue's file, absolute.
+    /// The path of the queue's file, absolute.
     var path: String {
         get throws {
             if let queue { return Paths.absolute(queue) }
@@ -37,7 +37,7 @@ struct QueueOptions: ParsableArguments {
                 }
                 return EnvironmentText.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
             }
-            // By the XDG Base Directory Specification a relative path there is to be ignored.
+            // The XDG Base Directory Specification requires that relative paths are ignored.
             if let folder = try variable("XDG_DATA_HOME") {
                 return folder + "/segget/queue.sqlite"
             }
@@ -49,8 +49,9 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// Path of the socket by which systemd starts a worker of the default queue (`segget.socket`); `nil` for another
-    /// queue.
+    /// The path of the socket through which systemd starts a worker of the default queue.
+    ///
+    /// The unit is `segget.socket`. `nil` for any other queue.
     private var service: String? {
         get throws {
             guard try queue == nil || path == Self.defaultPath else { return nil }
@@ -59,20 +60,20 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// Runs something on the queue, by whoever works it or else by its records, and ends the process.
+    /// Connects to the queue's worker or opens its records, runs `body`, and ends the process.
     ///
     /// - Parameters:
-    ///   - startsService: Whether a service of the user's may be started, where nobody works the queue.
-    ///   - leave: What a signal that ends the process does before; `nil` for nothing.
-    ///   - body: What is done; it gives the code that the process ends with.
-    /// - Throws: `ValidationError`, when there is no path for it.
+    ///   - startsService: Whether to start the user's service if the queue has no worker.
+    ///   - leave: Called before a signal ends the process; `nil` for nothing.
+    ///   - body: The command's work; returns the exit code.
+    /// - Throws: `ValidationError`, if the path of the queue is unknown.
     func run(
         startsService: Bool = true, atSignal leave: (() -> Void)? = nil,
         _ body: @escaping @Sendable (QueueAccess) async throws -> ExitStatus
     ) throws -> Never {
         StandardStreams.prepare()
         let (path, service) = (try path, startsService ? try service : nil)
-        // Before there is another thread, which a signal could end.
+        // Signals are blocked before other threads start, because threads inherit the mask.
         let interrupts = leave.map { _ in Interrupts() }
         Task {
             do {
@@ -97,15 +98,15 @@ struct QueueOptions: ParsableArguments {
     }
 }
 
-/// Says things to people, on standard error.
+/// Prints messages on standard error.
 enum Voice {
-    /// Says a line.
+    /// Prints a line.
     static func say(_ label: Message.Label, _ text: String) {
         let line = Message(label, text).line(colour: Terminal.standardError.colour)
         StandardStreams.write(line + "\n", to: STDERR_FILENO)
     }
 
-    /// Says why a queue cannot be used, and ends the process.
+    /// Prints the reason why a queue cannot be used, and ends the process.
     static func refuse(_ error: QueueError) -> Never {
         say(.error, error.message)
         say(.hint, error.hint)
@@ -114,7 +115,7 @@ enum Voice {
 }
 
 extension QueueError {
-    /// What segget ends with.
+    /// The exit code for the error.
     var status: ExitStatus {
         switch code {
         case .noQueue, .noTask, .invalid: .usage
@@ -124,12 +125,15 @@ extension QueueError {
     }
 }
 
-/// Paths as they were typed, and as they are stored.
+/// Converts paths from the command line to those that the queue stores.
 enum Paths {
-    /// A path from the root, without `.`, `..` and double slashes; as far as it exists, without symbolic links.
+    /// Returns an absolute path without `.`, `..` and double slashes.
+    ///
+    /// Symbolic links are resolved in the part of the path that exists.
     static func absolute(_ path: String) -> String {
         let path = fromRoot(path)
-        // What is there is asked of the system: a `..` behind a link leads elsewhere.
+        // The kernel resolves the existing part, because `..` after a symbolic link leads
+        // elsewhere.
         var (head, tail): (String, [Substring]) = (path, [])
         while !head.isEmpty, head != "/" {
             if let real = realpath(head, nil) {
@@ -144,17 +148,17 @@ enum Paths {
         return join("/", tail)
     }
 
-    /// A path from the root, else as it was typed.
+    /// Makes a relative path absolute, without resolving links or `..`.
     static func fromRoot(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }
         return FileTarget(folder: text(folder, "the current folder"), name: path).path
     }
 
-    /// A path as text.
+    /// Returns a path as text.
     ///
-    /// Ends the process where it is not UTF-8: Swift would make another path of it, and the queue a second
-    /// folder.
+    /// Ends the process if the path is not UTF-8. Swift would replace the invalid bytes, so that
+    /// the queue would use another folder.
     private static func text(_ path: UnsafePointer<CChar>, _ what: String) -> String {
         guard let text = String(validatingCString: path) else {
             Invocation.refuse(

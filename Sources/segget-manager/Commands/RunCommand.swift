@@ -6,7 +6,7 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// `segget run`: works the queue in the foreground.
+/// `segget run`: runs the queue in the foreground.
 struct RunCommand: ParsableCommand {
     static let configuration = QueueCommandName.run.configuration(
         discussion: """
@@ -27,7 +27,7 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         StandardStreams.prepare()
-        // Each task's file gets the mode that the umask at its adding gives it; until then it is private.
+        // Files are private until they get the mode that the umask of `segget add` determines.
         umask(0o077)
         let path = try queue.path
         let keepRunning = keepRunning
@@ -50,7 +50,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Works the queue until it is done, or told to stop.
+    /// Runs the queue until it is idle, or until a signal.
     private static func work(
         _ path: String, keepRunning: Bool, _ report: RunReport, _ companions: WorkerCompanions,
         _ interrupts: Interrupts, _ stop: AsyncStream<Void>
@@ -79,7 +79,7 @@ struct RunCommand: ParsableCommand {
     }
 }
 
-/// What `segget run` prints: a line for each end, and on a terminal how far everything is.
+/// The output of `segget run`: a line for each result, and on a terminal the total progress.
 actor RunReport {
     private let isQuiet: Bool
     private let terminal = Terminal.standardError
@@ -89,10 +89,10 @@ actor RunReport {
 
     init(isQuiet: Bool) { self.isQuiet = isQuiet }
 
-    /// The code of the worst failure.
+    /// The exit code of the worst failure.
     var status: ExitStatus { ExitStatus.worstFirst.first(where: codes.contains) ?? .done }
 
-    /// Says what ends.
+    /// Prints the events of tasks.
     func tell(_ events: AsyncStream<QueueEvent>) async {
         for await event in events {
             if case .notice(_, let event) = event, event.isNetworkBack { say(.note, event.message) }
@@ -111,7 +111,7 @@ actor RunReport {
         }
     }
 
-    /// Shows how far everything is, in one line that is drawn again in place.
+    /// Shows the total progress in one line that is redrawn in place.
     func show(_ snapshots: AsyncStream<QueueSnapshot>) async {
         var pauseReason: String?
         for await snapshot in snapshots {
@@ -149,7 +149,7 @@ actor RunReport {
         clear()
     }
 
-    /// Says what a person should know.
+    /// Prints a note.
     func note(_ text: String) { say(.note, text) }
 
     private func say(_ label: Message.Label, _ text: String, always: Bool = false) {

@@ -8,7 +8,7 @@ import SeggetReports
 import SeggetService
 public import Segmenter
 
-/// `segget serve`: works the queue in the background's manner.
+/// `segget serve`: runs the queue as a service.
 struct ServeCommand: ParsableCommand {
     static let configuration = QueueCommandName.serve.configuration(
         discussion: """
@@ -50,7 +50,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before there is another thread: Swift's own take another niceness where they may, as those of root.
+        // Swift's threads change their own niceness if they may, as those of root: prevent it
+        // first.
         _ = segget_stay_nice()
         StandardStreams.prepare()
         let path = try queue.path
@@ -59,10 +60,10 @@ struct ServeCommand: ParsableCommand {
         let pidFile = pidFile.map(Paths.absolute)
         if detach {
             guard Detachment.isDone else { Detachment.run(log: logFile) }
-            // The folder that it was started in may be to be unmounted one day.
+            // The current folder may be on a file system that will be unmounted.
             chdir("/")
         }
-        // Each task's file gets the mode that the umask at its adding gives it; until then it is private.
+        // Files are private until they get the mode that the umask of `segget add` determines.
         umask(0o077)
         if let logFile, !detach { try ServiceLog.append(to: logFile) }
         let log = ServiceLog()
@@ -98,7 +99,7 @@ struct ServeCommand: ParsableCommand {
 }
 
 extension ServeCommand {
-    /// Ends the process with 0 where a worker of the queue answers; none is started.
+    /// Checks whether a worker responds, without starting one, and ends the process.
     private func ping() throws -> Never {
         try queue.run(startsService: false) { access in
             guard access.worker == nil else { return .done }
@@ -128,22 +129,22 @@ struct Service: Sendable {
     let log: ServiceLog
     let pidFile: String?
     let companions: WorkerCompanions
-    /// What is served over TCP; asked for once the queue is there.
+    /// Returns the endpoints over TCP; called after the queue is opened.
     let doors: @Sendable () throws -> Doors?
 
-    /// Ends the process because the queue cannot be worked, or any more.
+    /// Ends the process after an error of the queue.
     func end(with error: QueueError) -> Never {
         manager.tell("STOPPING=1", status: error.message, hint: error.hint)
         log.say(.error, "\(error.message); \(error.hint)")
         Glibc.exit(error.status.rawValue)
     }
 
-    /// Sets the niceness of all threads, which Linux keeps for each by itself; later ones inherit it.
+    /// Sets the niceness of all threads; Linux stores one for each thread, and new ones inherit it.
     func setNiceness(_ niceness: Int) {
         let which = __priority_which_t(PRIO_PROCESS.rawValue)
         var others: [id_t]
         repeat {
-            // One that is started meanwhile, by another thread, is found the next time.
+            // The next turn finds threads that another thread starts meanwhile.
             let all =
                 (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
             others = all.compactMap { id_t($0) }.filter { thread in
@@ -159,13 +160,13 @@ struct Service: Sendable {
         } while !others.isEmpty
     }
 
-    /// Works the queue until it is told to stop.
+    /// Runs the queue until it is stopped.
     ///
     /// - Parameters:
-    ///   - listener: A socket that the service manager listens on; `nil` for one of its own.
-    ///   - stop: Ends when it is to stop.
-    ///   - reloads: Has an element for each time that settings are to be read again.
-    /// - Throws: `QueueError`, why it cannot be worked.
+    ///   - listener: A socket that the service manager listens on; `nil` to create one.
+    ///   - stop: Ends to request a stop.
+    ///   - reloads: Has an element for each request to reload the settings.
+    /// - Throws: `QueueError`, if the queue cannot run.
     func run(
         _ listener: Int32?, until stop: AsyncStream<Void>, _ reloads: AsyncStream<Void>
     ) async throws(QueueError) {
@@ -206,7 +207,7 @@ struct Service: Sendable {
         log.say(.info, "the service has stopped")
     }
 
-    /// Begins to serve over TCP, where that is wanted.
+    /// Listens over TCP, if the options request it.
     private func openDoors(_ worked: WorkedQueue) async throws(QueueError) {
         let opened: Doors?
         do {
@@ -229,7 +230,7 @@ struct Service: Sendable {
         }
     }
 
-    // MARK: What the manager hears
+    // MARK: Messages to the service manager
 
     private func status(of queue: DownloadQueue) async -> String {
         guard let snapshot = try? await queue.snapshot() else { return "the queue cannot be read" }
@@ -238,7 +239,7 @@ struct Service: Sendable {
 
     private static let idle = "nothing to do"
 
-    /// A line such as `3 running, 12 MiB/s`.
+    /// Returns a line such as `3 running, 12 MiB/s`.
     static func status(_ snapshot: QueueSnapshot) -> String {
         func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
         let running = count("running") + count("verifying")
@@ -250,14 +251,15 @@ struct Service: Sendable {
         return parts.isEmpty ? idle : parts.joined(separator: ", ")
     }
 
-    /// Tells how far everything is, at most once a second and when it has changed.
+    /// Sends changes of the status to the service manager, at most once a second.
     private func tellStatus(of queue: DownloadQueue) async {
         var told = ""
         for await snapshot in await queue.snapshots() {
             let status = Self.status(snapshot)
             if status != told {
                 manager.tell("STATUS=\(status)")
-                // What the start needed, or the last download, may be needed by nobody for days.
+                // An idle service may not need the memory of its start or its last download for
+                // days.
                 if status == Self.idle { segget_give_back_memory() }
             }
             told = status
@@ -265,7 +267,7 @@ struct Service: Sendable {
         }
     }
 
-    /// Tells twice in the manager's time that the queue answers.
+    /// Confirms twice in each watchdog period that the queue responds.
     private func keepAlive(_ queue: DownloadQueue) async {
         guard let time = manager.watchdog else { return }
         while (try? await Task.sleep(for: time / 2)) != nil {
@@ -275,7 +277,7 @@ struct Service: Sendable {
 
     // MARK: Settings
 
-    /// Reads the settings again whenever that is wanted: those of the queue, and those of the command.
+    /// Reloads the queue's and the command's settings on each request.
     private func reload(_ queue: DownloadQueue, _ wishes: AsyncStream<Void>) async {
         for await _ in wishes {
             manager.tellReloading()
@@ -308,7 +310,7 @@ struct Service: Sendable {
 extension DiskPriority: ExpressibleByArgument {}
 
 extension QueueError {
-    /// A file that a service writes cannot be made.
+    /// Creates the error for a file that the service cannot write.
     static func noFile(_ path: String, _ code: Int32) -> QueueError {
         QueueError(
             .unavailable,
@@ -317,9 +319,9 @@ extension QueueError {
     }
 }
 
-/// Whether a user's services go on when the user is not logged in.
+/// Checks whether systemd keeps a user's services running after logout.
 enum Lingering {
-    /// What to do about it, where systemd ends them at logout.
+    /// The advice if systemd ends this service at logout; otherwise `nil`.
     static var advice: String? {
         guard getenv("INVOCATION_ID") != nil, geteuid() != 0, let user = getpwuid(geteuid()) else {
             return nil

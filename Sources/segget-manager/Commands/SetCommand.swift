@@ -7,7 +7,7 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// `segget set`: changes how tasks are fetched.
+/// `segget set`: changes the options of tasks.
 struct SetCommand: ParsableCommand {
     static let configuration = QueueCommandName.set.configuration(
         usage: "segget set <id>... [--url <url>]... [<options>]",
@@ -85,7 +85,7 @@ struct SetCommand: ParsableCommand {
         try queue.run { access in try await access.carryOut(command, done: "changed") }
     }
 
-    /// The new values of options.
+    /// The changes of options.
     private var options: OptionChanges {
         get throws {
             var changes = OptionChanges()
@@ -109,7 +109,7 @@ struct SetCommand: ParsableCommand {
 }
 
 extension OptionChanges {
-    /// Takes the value of an option from the command line; an empty one is the default.
+    /// Adds the value of an option on the command line; an empty value restores the default.
     ///
     /// - Throws: `ValidationError`.
     fileprivate mutating func take(_ text: String, _ value: String) throws {

@@ -7,7 +7,7 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// `segget settings`: what holds for the queue as a whole.
+/// `segget settings`: prints and changes the settings of the queue.
 struct SettingsCommand: ParsableCommand {
     static let configuration = QueueCommandName.settings.configuration(
         discussion: "Without options, prints the settings. Changes apply immediately.")
@@ -49,7 +49,7 @@ struct SettingsCommand: ParsableCommand {
         _ = (try schedule, try rules)
     }
 
-    /// What `--limit-schedule` says; the inner one is `nil` for no schedule.
+    /// The value of `--limit-schedule`; the inner optional is `nil` for `none`.
     private var schedule: RateSchedule?? {
         get throws {
             guard let limitSchedule else { return nil }
@@ -62,7 +62,7 @@ struct SettingsCommand: ParsableCommand {
         }
     }
 
-    /// What `--rule` says; `nil` where it was not given.
+    /// The values of `--rule`; `nil` if it is not given.
     private var rules: [QueueRule]? {
         get throws {
             guard !rule.isEmpty else { return nil }
@@ -76,9 +76,9 @@ struct SettingsCommand: ParsableCommand {
         }
     }
 
-    /// Reads a rate in a longer text; `nil` for a text that is none.
+    /// Parses a rate in a longer text; `nil` for an invalid rate.
     ///
-    /// - Throws: what the parser prints, for an ambiguous rate.
+    /// - Throws: `ValidationError`, for an ambiguous rate.
     private static func ratePart(_ text: String) throws -> Double? {
         do throws(RateSyntaxError) {
             return try Rate(parsing: text).bytesPerSecond
@@ -89,7 +89,7 @@ struct SettingsCommand: ParsableCommand {
         }
     }
 
-    /// Says what a setting takes.
+    /// Returns the error for an invalid value of a setting.
     private static func refusal(of option: QueueOption?) -> ValidationError {
         guard let option, let name = option.commandLine else {
             preconditionFailure("no such setting")
@@ -149,7 +149,7 @@ struct SettingsCommand: ParsableCommand {
 extension QueueSettings.Metered: ExpressibleByArgument {}
 
 extension ArgumentHelp {
-    /// The help of a setting of the queue.
+    /// Returns the help of a queue's setting.
     fileprivate static func setting(
         _ name: String, discussion: String = "", valueName: String
     ) -> ArgumentHelp {

@@ -7,7 +7,7 @@ import SeggetService
 import Segmenter
 import SeggetAria2
 
-/// `segget show`: everything about one task.
+/// `segget show`: prints the details of one task.
 struct ShowCommand: ParsableCommand {
     static let configuration = QueueCommandName.show.configuration()
 
@@ -60,7 +60,7 @@ struct ShowCommand: ParsableCommand {
 }
 
 extension ShowCommand {
-    /// Prints the whole links of a task.
+    /// Prints the complete URLs of a task.
     private static func printLinks(
         _ access: QueueAccess, _ id: QueueTask.ID, json: JSONFormat?
     ) async throws -> ExitStatus {
@@ -77,7 +77,7 @@ extension ShowCommand {
         return .done
     }
 
-    /// Shows a task again and again.
+    /// Shows a task, and redraws it until the process ends.
     private static func watch(
         _ access: QueueAccess, _ id: QueueTask.ID
     ) async throws -> ExitStatus {
@@ -101,7 +101,7 @@ extension ShowCommand {
 }
 
 extension DetailText {
-    /// The text as standard output shows it.
+    /// Creates the text for standard output.
     static func standardOutput(columns: Int?) -> DetailText {
         let terminal = Terminal.standardOutput
         return DetailText(

@@ -6,7 +6,7 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// Which tasks a command is about.
+/// The arguments that select tasks.
 struct TaskArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -36,19 +36,21 @@ struct TaskArguments: ParsableArguments {
     var selection: TaskSelection { TaskSelection(ids: ids, tags: tag, isAll: all) }
 }
 
-/// Words that the shells complete.
+/// Words for shell completion.
 enum Completions {
-    /// Ids of tasks that begin with what was typed.
+    /// Returns the ids of tasks that start with `prefix`.
     @Sendable static func ids(_ arguments: [String], _ index: Int, _ prefix: String) -> [String] {
         reports().map(\.id.description).filter { $0.hasPrefix(prefix) }
     }
 
-    /// Tags that begin with what was typed.
+    /// Returns the tags that start with `prefix`.
     @Sendable static func tags(_ arguments: [String], _ index: Int, _ prefix: String) -> [String] {
         Set(reports().flatMap(\.tags)).filter { $0.hasPrefix(prefix) }.sorted()
     }
 
-    /// The tasks of the default queue; none where it cannot be read, as a shell can show no error there.
+    /// Returns the tasks of the default queue; none if it cannot be read.
+    ///
+    /// Shell completion cannot show an error.
     private static func reports() -> [TaskReport] {
         guard let path = try? QueueOptions.parse([]).path else { return [] }
         return (try? QueueAccess.recorded(TaskFilter(), at: path).tasks) ?? []
@@ -56,12 +58,12 @@ enum Completions {
 }
 
 extension QueueAccess {
-    /// Carries out a command, and says what it has done, and whether nobody works the queue.
+    /// Runs a command, and prints its results and whether a worker is running.
     ///
     /// - Parameters:
     ///   - command: The command.
-    ///   - done: What happened to a task, such as `paused`.
-    /// - Returns: The code to end with.
+    ///   - done: The word for a success, such as `paused`.
+    /// - Returns: The exit code.
     /// - Throws: `QueueError`.
     func carryOut(
         _ command: QueueCommand, done: String
@@ -73,23 +75,24 @@ extension QueueAccess {
         return status
     }
 
-    /// Says so, where nobody works the queue.
+    /// Prints a note if no worker is running.
     func sayWhetherWorked() {
         if worker == nil { Voice.say(.note, Self.notWorked) }
     }
 
-    /// Says so, where nobody works the queue and one of these tasks waits for it.
+    /// Prints a note if no worker is running and one of these tasks needs it.
     func sayWhetherWorked(_ tasks: [TaskReport]) {
         if tasks.contains(where: \.waitsForWorker) { sayWhetherWorked() }
     }
 
-    /// What is said where nobody works the queue.
+    /// The note for a queue without a worker.
     static let notWorked = "no worker is running: start one with `segget run`"
 }
 
-/// What the commands say of what they did.
+/// Prints the results of commands.
 enum Results {
-    /// Says which parts stay on the disk after tasks were removed: each one, or of many the sum.
+    /// Prints the parts that remain after tasks were removed: each one, or the sum of more than
+    /// three.
     static func sayLeft(_ parts: [CommandResult.LeftPart]) {
         guard let first = parts.first else { return }
         guard parts.count > 3 else {
@@ -108,12 +111,12 @@ enum Results {
                 + "\(Diagnostic.quote(first.path)); `segget remove --files` deletes parts too")
     }
 
-    /// Says what a command has done to each task, and gives the code to end with.
+    /// Prints the result of a command for each task, and returns the exit code.
     ///
     /// - Parameters:
-    ///   - results: What was done.
-    ///   - done: What happened to a task, such as `paused`; `nil` to say nothing of those.
-    /// - Returns: The code of the first refusal; else `done`.
+    ///   - results: The results.
+    ///   - done: The word for a success, such as `paused`; `nil` prints no successes.
+    /// - Returns: The code of the first refusal; otherwise `done`.
     static func say(_ results: [CommandResult], done: String?) -> ExitStatus {
         var worst = ExitStatus.done
         for result in results {

@@ -6,13 +6,13 @@ import SeggetReports
 import SeggetService
 import Segmenter
 
-/// A command that does one thing to tasks.
+/// A command that changes the selected tasks.
 protocol TaskCommand: ParsableCommand {
     var tasks: TaskArguments { get }
     var queue: QueueOptions { get }
-    /// What is done to them.
+    /// The command for the queue.
     var command: QueueCommand { get }
-    /// What then has happened to each, in a word.
+    /// The word for a success, such as `paused`.
     static var done: String { get }
 }
 
@@ -23,7 +23,7 @@ extension TaskCommand {
     }
 }
 
-/// `segget start`: starts tasks at once.
+/// `segget start`: starts tasks immediately.
 struct StartCommand: TaskCommand {
     static let configuration = QueueCommandName.start.configuration(
         discussion: """
@@ -37,7 +37,7 @@ struct StartCommand: TaskCommand {
     var command: QueueCommand { .start(tasks.selection) }
 }
 
-/// `segget pause`: holds tasks.
+/// `segget pause`: pauses tasks.
 struct PauseCommand: TaskCommand {
     static let configuration = QueueCommandName.pause.configuration(
         discussion: """
@@ -51,7 +51,7 @@ struct PauseCommand: TaskCommand {
     var command: QueueCommand { .pause(tasks.selection) }
 }
 
-/// `segget resume`: lets tasks go on.
+/// `segget resume`: resumes tasks.
 struct ResumeCommand: TaskCommand {
     static let configuration = QueueCommandName.resume.configuration(
         discussion: "Failed and cancelled tasks start again.")
@@ -62,7 +62,7 @@ struct ResumeCommand: TaskCommand {
     var command: QueueCommand { .resume(tasks.selection) }
 }
 
-/// `segget cancel`: gives tasks up.
+/// `segget cancel`: cancels tasks, and deletes their parts.
 struct CancelCommand: TaskCommand {
     static let configuration = QueueCommandName.cancel.configuration(
         discussion: """
@@ -76,7 +76,7 @@ struct CancelCommand: TaskCommand {
     var command: QueueCommand { .cancel(tasks.selection) }
 }
 
-/// `segget retry`: tries tasks again.
+/// `segget retry`: retries tasks.
 struct RetryCommand: TaskCommand {
     static let configuration = QueueCommandName.retry.configuration(
         discussion: """
@@ -90,7 +90,7 @@ struct RetryCommand: TaskCommand {
     var command: QueueCommand { .retry(tasks.selection) }
 }
 
-/// `segget remove`: takes tasks out of the queue.
+/// `segget remove`: removes tasks from the queue.
 struct RemoveCommand: TaskCommand {
     static let configuration = QueueCommandName.remove.configuration(
         discussion: """
@@ -106,7 +106,7 @@ struct RemoveCommand: TaskCommand {
     var command: QueueCommand { .remove(tasks.selection, files: files) }
 }
 
-/// `segget clear`: takes tasks that have ended out of the list.
+/// `segget clear`: removes ended tasks from the list.
 struct ClearCommand: ParsableCommand {
     static let configuration = QueueCommandName.clear.configuration(
         discussion: "Keeps the files.")
@@ -139,7 +139,7 @@ struct ClearCommand: ParsableCommand {
     }
 }
 
-/// `segget move`: moves tasks in the order.
+/// `segget move`: changes the position of tasks in the queue.
 struct MoveCommand: ParsableCommand {
     static let configuration = QueueCommandName.move.configuration(
         discussion: "Tasks that are moved together keep their order.")
@@ -161,7 +161,7 @@ struct MoveCommand: ParsableCommand {
     }
 }
 
-/// A place in the order.
+/// The options for a position in the queue.
 struct PositionOptions: ParsableArguments {
     @Flag(help: "Move to the front of the queue.") var first = false
     @Flag(help: "Move to the end of the queue.") var last = false
@@ -177,13 +177,13 @@ struct PositionOptions: ParsableArguments {
         }
     }
 
-    /// The place, if one was given.
+    /// The position, if one is given.
     var given: QueuePosition? {
         first ? .first : last ? .last : at.map { .at($0) }
     }
 }
 
-/// `segget rename`: gives the file of a task another name or folder.
+/// `segget rename`: changes the name or folder of a task's file.
 struct RenameCommand: ParsableCommand {
     static let configuration = QueueCommandName.rename.configuration(
         usage:
@@ -214,7 +214,7 @@ struct RenameCommand: ParsableCommand {
     }
 }
 
-/// `segget tag`: puts tags on a task, or takes them off.
+/// `segget tag`: adds and removes tags of a task.
 struct TagCommand: ParsableCommand {
     static let configuration = QueueCommandName.tag.configuration(
         usage: "segget tag <id> +<tag>... -<tag>... [<options>]",
@@ -250,9 +250,9 @@ struct TagCommand: ParsableCommand {
     }
 }
 
-/// What a tag may be.
+/// The rules for tags.
 enum Tags {
-    /// Refuses what is no tag.
+    /// Throws an error for an invalid tag.
     static func check(_ tag: String) throws {
         let isFit = tag.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0.value != 0x7f && $0 != ","

@@ -5,29 +5,29 @@ import SeggetCommand
 import SeggetQueue
 import SeggetReports
 
-/// A page on the terminal that is drawn again and again in place: when there is something new, and once a second,
-/// since times go on and the terminal may have another size.
+/// Redraws a page on the terminal: on each change, and once a second.
+///
+/// The second turn updates times, and adapts to a new size of the terminal.
 struct WatchScreen<Value: Sendable>: Sendable {
-    /// What is drawn.
+    /// The content to draw.
     struct Page: Sendable {
         var lines: [String]
-        /// What is done once it was drawn.
+        /// Called after the page is drawn.
         var shown: @Sendable () async throws -> Void
     }
 
     private let page: @Sendable (Value) -> Page
 
-    /// Makes a screen.
+    /// Creates a screen.
     ///
-    /// - Parameter page: Makes the page of the newest value.
+    /// - Parameter page: Returns the page of the newest value.
     init(_ page: @escaping @Sendable (Value) -> Page) { self.page = page }
 
-    /// Draws until the process is ended, or the terminal takes no more.
+    /// Draws until the process ends, or the terminal cannot be written.
     ///
-    /// - Parameter follow: Calls what it is given with each new value.
-    /// - Returns: The code to end with.
-    /// - Throws: What `follow` throws, and what is thrown by what is done once a page was drawn, but for that the
-    ///   worker is gone.
+    /// - Parameter follow: Calls its argument with each new value.
+    /// - Returns: The exit code.
+    /// - Throws: The errors of `follow` and of ``Page/shown``, except that the worker has ended.
     func run(
         _ follow: @escaping @Sendable (@escaping @Sendable (Value) -> Void) async throws -> Never
     ) async throws -> ExitStatus {
@@ -39,7 +39,7 @@ struct WatchScreen<Value: Sendable>: Sendable {
             do {
                 try await page.shown()
             } catch let error as QueueError where error.code == .worker {
-                // Whoever works the queue next is told.
+                // The worker has ended: `shown` is called again after the next page.
             }
             return nil
         }
@@ -47,7 +47,7 @@ struct WatchScreen<Value: Sendable>: Sendable {
 }
 
 extension WatchScreen<Never> {
-    /// Refuses `--watch` where it cannot be.
+    /// Refuses `--watch` if it cannot be used.
     ///
     /// - Throws: `ValidationError`.
     static func check(_ isWatch: Bool, json: Bool) throws {
@@ -60,29 +60,29 @@ extension WatchScreen<Never> {
     }
 }
 
-/// The other screen of a terminal: what was printed before it is there again afterwards.
+/// The alternate screen of a terminal, which keeps the earlier output.
 enum OtherScreen {
     private static let isLeft = Monitor(false)
 
-    /// Begins.
+    /// Switches to the alternate screen.
     ///
-    /// - Returns: Whether the terminal took it.
+    /// - Returns: Whether the terminal could be written.
     static func enter() -> Bool {
         StandardStreams.write("\u{1b}[?1049h\u{1b}[?25l", to: STDOUT_FILENO)
     }
 
-    /// Draws lines in place of those that are there.
+    /// Replaces the lines on the screen.
     ///
-    /// - Returns: Whether the terminal took them.
+    /// - Returns: Whether the terminal could be written.
     static func draw(_ lines: [String]) -> Bool {
         guard !isLeft.withLock({ $0 }) else { return true }
-        // Line by line over what is there, so that nothing flickers; what is left behind is cleared.
+        // Overwriting line by line prevents flicker; the remains of the old lines are erased.
         let cleared = lines.map { $0 + "\u{1b}[K" }
         let frame = "\u{1b}[H" + cleared.joined(separator: "\r\n") + "\u{1b}[J"
         return StandardStreams.write(frame, to: STDOUT_FILENO)
     }
 
-    /// Ends, for good.
+    /// Leaves the alternate screen; later drawing does nothing.
     static func leave() {
         isLeft.withLock { $0 = true }
         StandardStreams.write("\u{1b}[?25h\u{1b}[?1049l", to: STDOUT_FILENO)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SeggetCommand
 
-/// What a worker does beside fetching.
+/// The options for a worker's commands and for sleep.
 struct WorkerOptions: ParsableArguments {
     @OptionGroup var ends: EndOptions
 
@@ -24,10 +24,10 @@ struct WorkerOptions: ParsableArguments {
         get throws { try ScriptOptions.words(onIdle, "--on-idle") }
     }
 
-    /// What goes with a worker.
+    /// Returns the worker's other duties.
     ///
-    /// - Parameter say: Takes what a person should know.
-    /// - Returns: Commands and whatever keeps the machine awake, for a worker that is about to be opened.
+    /// - Parameter say: Prints a message for the user.
+    /// - Returns: The commands and the sleep inhibitor, for a worker that is not opened yet.
     /// - Throws: `ValidationError`.
     func companions(say: @escaping @Sendable (String) async -> Void) throws -> WorkerCompanions {
         WorkerCompanions(

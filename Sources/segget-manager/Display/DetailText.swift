@@ -3,33 +3,33 @@ import SeggetQueue
 import SeggetReports
 import Segmenter
 
-/// What `segget show` prints.
+/// The output of `segget show`.
 ///
 /// Pure.
 struct DetailText {
-    /// Columns of the terminal; `nil` where lines are not cut.
+    /// The columns of the terminal; `nil` does not cut lines.
     var columns: Int?
     /// The time, in seconds since 1970.
     var now: Double
-    /// Whether characters beyond ASCII show.
+    /// Whether the terminal can show Unicode characters.
     var unicode: Bool
     /// Whether colours are wanted.
     var colour: Bool
 
     private static let mapWidth = 60
 
-    /// Its lines.
+    /// Returns all lines.
     func lines(_ detail: TaskDetail) -> [String] {
         let events = events(detail)
         return facts(detail) + (events.isEmpty ? [] : [""]) + events
     }
 
-    /// As much of it as has room: what is so now comes before what happened, of which the newest is shown.
+    /// Returns as many lines as fit: facts first, then the newest events.
     ///
     /// - Parameters:
     ///   - detail: The task.
-    ///   - note: What else is to be said.
-    ///   - rows: How many lines have room.
+    ///   - note: A note for the last line, if any.
+    ///   - rows: The rows of the terminal.
     /// - Returns: The lines.
     func page(_ detail: TaskDetail, note: String?, rows: Int) -> [String] {
         let below = note.map { [fit($0)] } ?? []
@@ -39,7 +39,7 @@ struct DetailText {
         return facts + (events.isEmpty ? [] : [""]) + events + below
     }
 
-    /// What is so now.
+    /// Returns the lines with the current facts.
     private func facts(_ detail: TaskDetail) -> [String] {
         let task = detail.task
         var lines: [String] = []
@@ -47,7 +47,7 @@ struct DetailText {
             guard let text, !text.isEmpty else { return }
             let label = name + String(repeating: " ", count: max(1, 14 - name.count))
             let line = fit(label + text)
-            // Nothing of a label is escaped; of one that has no room nothing is coloured.
+            // Labels contain no escaped characters; a label that is cut is not bold.
             let isBold = colour && line.hasPrefix(label)
             lines.append(
                 isBold ? "\u{1b}[1m\(label)\u{1b}[0m\(line.dropFirst(label.count))" : line)
@@ -95,7 +95,7 @@ struct DetailText {
         return lines
     }
 
-    /// The options that somebody has set, as `segget set --option` takes them.
+    /// Returns the changed options in the format of `segget set --option`.
     private static func texts(_ options: OptionChanges) -> [String] {
         TransferOption.table.filter {
             options.keys.contains($0.key) && $0.effect != .never
@@ -107,12 +107,12 @@ struct DetailText {
         }
     }
 
-    /// What happened.
+    /// Returns the lines with the events.
     private func events(_ detail: TaskDetail) -> [String] {
         detail.events.map { fit("\(day($0.time))  \($0.message)") }
     }
 
-    /// A line, cut where the terminal ends.
+    /// Returns a line, cut at the width of the terminal.
     private func fit(_ line: String) -> String {
         columns.map { PrintableText.fit(line, columns: $0, unicode: unicode) }
             ?? PrintableText.escape(line)
@@ -154,7 +154,7 @@ struct DetailText {
         return parts.joined(separator: ", ")
     }
 
-    /// The file from start to end in cells.
+    /// Returns the received parts of the file, drawn in cells from start to end.
     private func map(_ detail: TaskDetail) -> String {
         guard let size = detail.task.size, size > 0, !detail.segments.isEmpty else { return "" }
         let cells = (0..<Self.mapWidth).map { cell -> Double in

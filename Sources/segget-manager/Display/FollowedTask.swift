@@ -2,58 +2,58 @@ import SeggetQueue
 import SeggetReports
 import Segmenter
 
-/// What is said of a task that somebody follows, as it changes.
+/// Derives the messages about a followed task from its changes.
 ///
 /// Pure.
 struct FollowedTask {
-    /// What segget ends with for it; `nil` as long as it has not ended.
+    /// The exit code for the task; `nil` until it has ended.
     private(set) var end: ExitStatus?
-    /// Its name, for people.
+    /// The task's name, for people.
     private(set) var name: String
     private let id: QueueTask.ID
     private let isVerbose: Bool
     private let isAlone: Bool
-    /// Whether it was fetched since it is followed.
+    /// Whether the task was active since it is followed.
     private var hasRun = false
     private var last: TaskDetail?
     private var lastEvent: TaskEvent?
-    /// Bytes that were there when it was first seen.
+    /// The bytes that were already received when the task was first seen.
     private var earlierBytes: Int64?
     private var standing = Standing()
 
-    /// How it stands, as far as that is said.
+    /// A reportable state of the task, such as paused.
     private struct Standing: Equatable {
         var text: String?
-        /// When it began, in seconds on any clock.
+        /// The start of the state, in seconds since 1970.
         var since = 0.0
         var isSaid = false
-        /// Whether it is said at once, or only when it lasts.
+        /// Whether to report the state immediately instead of after ``patience``.
         var isUrgent = false
     }
 
-    /// Time that a task waits for a slot before that is said, in seconds.
+    /// The time that a task waits for a slot before that is reported, in seconds.
     static let patience = 1.0
 
-    /// Begins to follow a task.
+    /// Starts to follow a task.
     ///
     /// - Parameters:
-    ///   - id: Which one.
-    ///   - isVerbose: Whether retries, refused replies and the like are said, too.
-    ///   - isNew: Whether what has happened to it up to now is said.
-    ///   - isAlone: Whether it is the only one that is followed: then it is said that it waits for a slot, too.
+    ///   - id: The task.
+    ///   - isVerbose: Whether to report details such as retries and refused responses.
+    ///   - isNew: Whether to report the events before the first call of ``take(_:now:isWorked:)``.
+    ///   - isAlone: Whether it is the only followed task; only then is waiting for a slot reported.
     init(_ id: QueueTask.ID, isVerbose: Bool, isNew: Bool, isAlone: Bool) {
         (self.id, self.isVerbose, self.isAlone) = (id, isVerbose, isAlone)
         name = id.description
         if isNew { lastEvent = .earliest }
     }
 
-    /// Takes how the task is.
+    /// Records the state of the task.
     ///
     /// - Parameters:
-    ///   - detail: All that is known of it; `nil` when it is gone.
+    ///   - detail: The details of the task; `nil` if it was removed.
     ///   - now: The time, in seconds since 1970.
-    ///   - isWorked: Whether somebody works the queue.
-    /// - Returns: What is to be said, in order.
+    ///   - isWorked: Whether the queue has a worker.
+    /// - Returns: The messages to print, in order.
     mutating func take(_ detail: TaskDetail?, now: Double, isWorked: Bool) -> [Message] {
         guard end == nil else { return [] }
         guard let detail else {
@@ -73,10 +73,11 @@ struct FollowedTask {
         return events + finish(task)
     }
 
-    /// How far it is, once it was fetched.
+    /// Returns the progress in the form of `segget get`; `nil` before the task is active or after
+    /// its end.
     ///
-    /// - Parameter elapsed: Time since it is followed.
-    /// - Returns: A moment as `segget get` shows it.
+    /// - Parameter elapsed: The time since the task is followed.
+    /// - Returns: The progress.
     func progress(elapsed: Duration) -> DownloadProgress? {
         guard end == nil, hasRun, let last else { return nil }
         let task = last.task
@@ -93,14 +94,14 @@ struct FollowedTask {
             map: last.map, elapsed: elapsed)
     }
 
-    /// The events that are to be said.
+    /// Returns the new events that are reported.
     private mutating func news(_ detail: TaskDetail) -> [TaskEvent] {
         defer { lastEvent = detail.events.last ?? lastEvent ?? .earliest }
         guard let lastEvent else { return [] }
         let next = detail.events.lastIndex(of: lastEvent).map { $0 + 1 }
         return detail.events[(next ?? 0)...].filter { event in
             let isNew = next != nil || event.time > lastEvent.time
-            // Ends are said otherwise.
+            // Other messages report the result.
             let isEnd =
                 ["completed", "skipped", "stopped"].contains(event.event)
                 || event.message == detail.task.error?.message
@@ -108,7 +109,7 @@ struct FollowedTask {
         }
     }
 
-    /// Says how a task stands that has not ended, where that is more than what the progress shows.
+    /// Returns a message about the state of an unfinished task, if the progress does not show it.
     private mutating func stand(
         _ task: TaskReport, _ now: Double, _ isWorked: Bool
     ) -> [Message] {
@@ -118,7 +119,7 @@ struct FollowedTask {
         } else {
             switch task.state {
             case "retrying":
-                // The time that is left is none of it.
+                // Without the remaining seconds, which change constantly.
                 next.text = task.error?.message
                 next.isUrgent = true
             case "waiting" where isWorked && (isAlone || task.pauseReason != nil):
@@ -141,10 +142,10 @@ struct FollowedTask {
         return [Message(.note, isRetry ? TaskNews(task, now: now).text ?? text : stating(text))]
     }
 
-    /// A state in words; where others are followed, too, the file is named in front of it.
+    /// Returns the text of a state, with the task's id if no other task is followed.
     private func stating(_ text: String) -> String { isAlone ? "task \(id) is \(text)" : text }
 
-    /// Says how a task has ended.
+    /// Returns the messages about the result of a task.
     private mutating func finish(_ task: TaskReport) -> [Message] {
         switch task.state {
         case "completed":
@@ -163,7 +164,7 @@ struct FollowedTask {
         }
     }
 
-    /// What came, how fast, and what is proven.
+    /// Returns the size, the speed, and the verified digests.
     private func summary(_ task: TaskReport) -> String {
         let size = task.size ?? task.bytesDone
         var text = "\(Diagnostic.quote(task.path ?? name)): \(Units.size(size))"
@@ -183,6 +184,6 @@ struct FollowedTask {
 }
 
 extension TaskEvent {
-    /// What comes before all others.
+    /// An event that is before all others.
     fileprivate static let earliest = TaskEvent(time: -.infinity, event: "", message: "")
 }

@@ -1,6 +1,6 @@
 import SeggetQueue
 
-/// A task in JSON, with its whole links beside what is told of it anyway.
+/// A task in JSON, with its complete URLs.
 struct LinkedTask: Encodable {
     var task: TaskReport
     var links: TaskLinks?

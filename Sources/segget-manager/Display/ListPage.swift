@@ -1,20 +1,20 @@
 import SeggetQueue
 import SeggetReports
 
-/// What `segget list` shows: a table, and lines below it.
+/// The output of `segget list`: a table, and lines below it.
 ///
 /// Pure.
 struct ListPage {
-    /// The head of the table; empty where there is no task.
+    /// The head of the table; empty without tasks.
     var head: [String] = []
     /// The lines of each task.
     var tasks: [[String]] = []
-    /// How many tasks there are of each kind; or that there are none.
+    /// The number of tasks in each state, or a note that there are none.
     var summary: String
-    /// What else is to be said.
+    /// The other lines below the table.
     var rest: [String] = []
 
-    /// Makes the page of a report.
+    /// Creates the page of a report.
     init(_ report: QueueReport, isFiltered: Bool, in table: TaskTable) {
         guard !report.tasks.isEmpty else {
             summary = table.fit(
@@ -45,12 +45,12 @@ struct ListPage {
     /// The head of the table and the lines of all tasks.
     private var table: [String] { head + tasks.flatMap { $0 } }
 
-    /// As much of it as has room: what is below the table, and of the table as many lines as fit above.
+    /// Returns as many lines as fit: those below the table, and the first tasks.
     ///
     /// - Parameters:
-    ///   - rows: How many lines have room.
-    ///   - style: What the table looks like.
-    /// - Returns: The lines, and how many tasks are among them.
+    ///   - rows: The rows of the terminal.
+    ///   - style: The style of the table.
+    /// - Returns: The lines, and the number of tasks among them.
     func cut(to rows: Int, in style: TaskTable) -> (lines: [String], tasks: Int) {
         let below = [summary] + rest
         guard table.count + below.count > rows else { return (lines, tasks.count) }
@@ -59,7 +59,7 @@ struct ListPage {
             room -= task.count
             return room >= 0
         }
-        // A head without a task says nothing.
+        // Omit a head without tasks.
         guard !shown.isEmpty else { return (Array(below.prefix(rows)), 0) }
         let count = tasks.count - shown.count
         let more = style.fit("\(style.unicode ? "…" : "...") and \(count) more")
@@ -67,20 +67,20 @@ struct ListPage {
     }
 }
 
-/// The ends that a watch has shown: it tells of them until it is over.
+/// The results that a watch has shown, which it counts until it ends.
 struct ShownEnds {
     private var states: [QueueTask.ID: String] = [:]
 
-    /// Takes tasks that are shown now.
+    /// Records that tasks are shown.
     ///
-    /// - Returns: Those whose ends nobody had seen.
+    /// - Returns: The tasks whose result was unseen.
     mutating func show(_ tasks: some Sequence<TaskReport>) -> [QueueTask.ID] {
         let ended = tasks.filter { $0.seen == false }
         for task in ended { states[task.id] = task.state }
         return ended.map(\.id)
     }
 
-    /// How many have ended since the watch began, or before it and unseen, by their states.
+    /// Returns the numbers of shown or unseen results, by state.
     func counted(with report: QueueReport) -> [String: Int] {
         let unseen = Set(report.tasks.lazy.filter { $0.seen == false }.map(\.id))
         return states.reduce(into: report.unseen) { counts, end in

@@ -2,17 +2,17 @@ import SeggetQueue
 import SeggetReports
 
 extension TaskEvent {
-    /// Whether the network of a task is back that had waited for it.
+    /// Whether the event reports that a task's network is back.
     var isNetworkBack: Bool { event == "network_is_back" }
 }
 
-/// What is said of a task whose state has changed.
+/// The message about the new state of a task.
 ///
 /// Pure.
 struct TaskNews {
-    /// The file's path, or what it is called before it has one.
+    /// The path of the file; before it is known, the name of the task.
     let name: String
-    /// The line; `nil` where nothing is said.
+    /// The line; `nil` if the state is not reported.
     let text: String?
 
     init(_ task: TaskReport, now: Double = secondsSinceEpoch()) {

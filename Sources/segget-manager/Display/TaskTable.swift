@@ -1,4 +1,5 @@
-// Display: how tasks look on a terminal. It knows reports and columns; it never knows where they come from.
+// Display: tables and texts about tasks, for a terminal. This folder knows reports and columns, but
+// not where they come from.
 
 import SeggetQueue
 import SeggetReports
@@ -8,16 +9,16 @@ import Segmenter
 ///
 /// Pure.
 struct TaskTable {
-    /// Columns of the terminal; `nil` where it is none, and names are not cut.
+    /// The columns of the terminal; `nil` without a terminal, which does not cut names.
     var columns: Int?
-    /// Whether characters beyond ASCII show.
+    /// Whether the terminal can show Unicode characters.
     var unicode: Bool
     /// Whether colours are wanted.
     var colour: Bool
     /// The time, in seconds since 1970.
     var now: Double
 
-    /// A column between state and name.
+    /// A column between the state and the name.
     private enum Column: CaseIterable {
         case bar, done, size, speed, left
 
@@ -30,17 +31,18 @@ struct TaskTable {
             }
         }
 
-        /// In which order they make room for the name, where a terminal is narrow.
+        /// The order in which columns are omitted on a narrow terminal, so that the name fits.
         static let dispensable: [Column] = [.bar, .left, .speed, .size, .done]
     }
 
     private static let barWidth = 8
-    /// The least width of the column with the states, in columns.
+    /// The least width of the state, in columns.
     private static let stateWidth = 9
-    /// Columns that the name has, while there is anything else that makes room for it.
+    /// The least width of the name, in columns, as long as other columns can be omitted.
     private static let nameWidth = 16
 
-    /// The head of the table, and for each task its lines: one, and below it why it failed or is retried.
+    /// Returns the head, and the lines of each task: its row, and the reason if it failed or is
+    /// retried.
     func blocks(_ report: QueueReport) -> (head: String, tasks: [[String]]) {
         let ids = report.tasks.map(\.id.description)
         let digits = Self.digits(ids)
@@ -65,7 +67,7 @@ struct TaskTable {
         return (paint(head, "1"), tasks)
     }
 
-    /// The columns that have room beside a name.
+    /// Returns the columns that fit beside the name.
     private func shown(digits: Int, stateWidth: Int) -> Set<Column> {
         var shown = Set(Column.allCases)
         guard let columns else { return shown }
@@ -77,7 +79,7 @@ struct TaskTable {
         return shown
     }
 
-    /// How many digits of the ids tell them apart; at least 4.
+    /// Returns the number of digits that distinguish all ids, at least 4.
     static func digits(_ ids: [String]) -> Int {
         var digits = 4
         let sorted = ids.sorted()
@@ -114,7 +116,7 @@ struct TaskTable {
         _ id: String, _ state: String, _ stateWidth: Int, _ texts: [Column: String],
         _ name: String, _ shown: Set<Column>, colour code: String? = nil
     ) -> String {
-        // All but bar and name is ASCII.
+        // All texts except the bar and the name are ASCII.
         func padding(_ used: Int, _ width: Int) -> String {
             String(repeating: " ", count: max(0, width - used))
         }
@@ -130,16 +132,16 @@ struct TaskTable {
         if let columns, columns - used >= 8 {
             line += PrintableText.fit(name, columns: columns - used, unicode: unicode)
         } else {
-            // There is no room even for the columns before the name.
+            // Not even the columns before the name fit.
             line = fit(line + name)
         }
-        // The word alone is coloured: it says by itself what the colour says.
+        // Only the state is coloured, and its word says the same as the colour.
         let start = "\(id) \(state)"
         guard let code, line.hasPrefix(start) else { return line }
         return "\(id) \u{1b}[\(code)m\(state)\u{1b}[0m\(line.dropFirst(start.count))"
     }
 
-    /// A line, cut where the terminal ends.
+    /// Returns a line, cut at the width of the terminal.
     func fit(_ line: String) -> String {
         columns.map { PrintableText.fit(line, columns: $0, unicode: unicode) }
             ?? PrintableText.escape(line)
@@ -148,7 +150,7 @@ struct TaskTable {
     private func bar(_ task: TaskReport) -> String {
         guard let size = task.size, size > 0 else { return "" }
         let share = Double(min(max(0, task.bytesDone), size)) / Double(size)
-        // Full only when all of it is there.
+        // The bar is full only if the file is complete.
         let full = task.bytesDone >= size ? Self.barWidth : min(Self.barWidth - 1, Int(share * 8))
         let (done, rest) = unicode ? ("█", "░") : ("#", ".")
         return String(repeating: done, count: full)
@@ -159,7 +161,7 @@ struct TaskTable {
         colour ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
     }
 
-    /// The line below the table: how many there are of each kind, and what they do together.
+    /// Returns the line below the table: the number of tasks in each state, and the total speed.
     func summary(_ report: QueueReport) -> String {
         func count(_ state: String) -> Int { report.counts[state] ?? 0 }
         let kinds = [
@@ -177,9 +179,10 @@ struct TaskTable {
     }
 }
 
-/// How a task is said in words.
+/// Describes tasks in words.
 enum TaskText {
-    /// The word of the task's state; for a completed task whose file is not there, the file's state.
+    /// Returns the word for a task's state; for a completed task without its file, the file's
+    /// state.
     static func word(_ task: TaskReport, now: Double) -> String {
         switch task.state {
         case "retrying":
@@ -190,7 +193,8 @@ enum TaskText {
         }
     }
 
-    /// A time in at most three letters: `57s`, `12m`, `3h`, `2d`; `nil` for a longer one.
+    /// Returns a time of at most three characters: `57s`, `12m`, `3h`, `2d`; `nil` from 100 days
+    /// on.
     private static func short(_ seconds: Double) -> String? {
         switch Int64(min(seconds.rounded(), 1e9)) {
         case let total where total < 60: "\(total)s"
@@ -201,9 +205,9 @@ enum TaskText {
         }
     }
 
-    /// Why it failed, or is tried again; `nil` for a task of another state.
+    /// Returns the reason why a task failed or is retried; `nil` in other states.
     ///
-    /// What its error says behind the URL, which the name of its file stands for.
+    /// It is the text of the error after the URL, because the row already has the file's name.
     static func reason(_ task: TaskReport) -> String? {
         guard ["failed", "retrying"].contains(task.state), let message = task.error?.message
         else { return nil }
@@ -215,7 +219,7 @@ enum TaskText {
         return reason.isEmpty ? message : String(reason)
     }
 
-    /// Its state with its reason, in a sentence.
+    /// Returns a description of the state, with its reason.
     static func sentence(_ task: TaskReport, now: Double) -> String {
         switch task.state {
         case "paused": return "paused: `segget resume` starts it"
@@ -241,7 +245,7 @@ enum TaskText {
         }
     }
 
-    /// The colour of its state (SGR); `nil` for none.
+    /// Returns the colour of a state (SGR); `nil` for none.
     static func colour(_ task: TaskReport) -> String? {
         switch task.state {
         case "running", "verifying": return "36"
@@ -253,7 +257,7 @@ enum TaskText {
         }
     }
 
-    /// The name of its file, or as long as it has none, the last part of its URL.
+    /// Returns the name of the file; before it is known, the last component of the URL.
     static func name(_ task: TaskReport) -> String {
         func parts(_ text: String) -> [Substring.UTF8View] {
             text.utf8.split(separator: UInt8(ascii: "/"))
@@ -264,10 +268,10 @@ enum TaskText {
 }
 
 extension TaskReport {
-    /// Whether nothing happens to it any more by itself.
+    /// Whether the task is completed, failed or cancelled.
     var isEnded: Bool { ["completed", "failed", "cancelled"].contains(state) }
-    /// Whether bytes of it come, or are read.
+    /// Whether the task downloads, verifies, or waits for the network.
     var isFetched: Bool { ["running", "verifying", "waiting_for_network"].contains(state) }
-    /// Whether it goes on as soon as somebody works the queue.
+    /// Whether the task continues as soon as a worker starts.
     var waitsForWorker: Bool { !isEnded && wanted == .run }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Times as people read them.
+/// Formats times for people.
 enum TimeText {
-    /// Day and time of day here: `2026-11-26 14:02:11`.
+    /// Returns the local date and time: `2026-11-26 14:02:11`; `seconds` is since 1970.
     static func dayAndTime(_ seconds: Double) -> String {
         guard seconds.isFinite, abs(seconds) < 1e12 else { return "" }
         var (time, parts) = (time_t(seconds), tm())

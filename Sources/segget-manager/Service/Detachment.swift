@@ -3,13 +3,14 @@ import Glibc
 import SeggetCommand
 import SeggetReports
 
-/// How a service goes on without the terminal that it was started from.
+/// Runs a service in the background, without a terminal.
 ///
-/// The program starts itself anew, in a session of its own, and ends when that says by sd_notify(3) that it is ready.
+/// The process starts the program again in a new session. It ends when the new process reports by
+/// sd_notify(3) that it is ready.
 enum Detachment {
     private static func prefix(_ parent: pid_t) -> String { "@segget-\(parent)-" }
 
-    /// Whether this is the process that was started.
+    /// Whether this is the new process.
     static var isDone: Bool {
         getenv("NOTIFY_SOCKET").map { String(cString: $0) }?.hasPrefix(prefix(getppid())) ?? false
     }
@@ -17,9 +18,9 @@ enum Detachment {
     /// Starts the service, waits until it is ready, and ends this process.
     ///
     /// - Parameters:
-    ///   - log: Path of the file that the service's output is appended to; `nil` for none.
-    ///   - isQuiet: Whether nothing is said where all is well.
-    ///   - hint: What is said to do where the service ends and there is no log.
+    ///   - log: The path of the file for the service's output; `nil` for none.
+    ///   - isQuiet: Whether to print nothing on success.
+    ///   - hint: The hint to print if the service ends and there is no log.
     static func run(
         log: String?, isQuiet: Bool = false,
         hint: String = "to see why, use `--log-file FILE`, or `segget serve` without `--detach`"

@@ -1,13 +1,15 @@
-// libdispatch, whose threads run Swift's tasks, looks each second whether threads of its pools are blocked, and adds
-// others then: once a task has run, such a process wakes for ever. The two functions by which its threads are counted
-// are these here where libdispatch is linked statically, as in releases; then nobody looks. No task of this program
-// waits for another one by blocking, so a pool needs no more threads than there are processors. A libdispatch without
-// these functions takes no notice.
+// Replaces two functions of libdispatch, so that idle processes do not wake each second.
+//
+// Swift's tasks run on libdispatch's threads. Once a task has run, libdispatch checks each second
+// whether threads of its pools are blocked, and then adds threads. Releases link libdispatch
+// statically, so that the functions below replace its own, and it counts no threads to check. No
+// task of this program blocks while it waits for another one, so a pool needs no more threads than
+// processors. A libdispatch without these functions ignores them.
 
-/// Stands in for libdispatch's: a thread of a pool begins.
+/// Replaces libdispatch's function for a new thread of a pool.
 @_cdecl("_dispatch_workq_worker_register")
 func poolThreadBegins(_ pool: UnsafeRawPointer?) {}
 
-/// Stands in for libdispatch's: a thread of a pool ends.
+/// Replaces libdispatch's function for a thread of a pool that ends.
 @_cdecl("_dispatch_workq_worker_unregister")
 func poolThreadEnds(_ pool: UnsafeRawPointer?) {}

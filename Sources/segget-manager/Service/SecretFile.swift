@@ -4,20 +4,20 @@ import SeggetQueue
 import SeggetReports
 import SeggetService
 
-/// The file with the secret that clients over TCP have to know: for its owner only, beside the queue.
+/// The file with the secret for clients over TCP, beside the queue; only its owner can read it.
 struct SecretFile {
     let path: String
 
-    /// The file that belongs to a queue.
+    /// Creates the description of a queue's file.
     ///
-    /// - Parameter queue: Path of the queue's file.
+    /// - Parameter queue: The path of the queue's file.
     init(of queue: String) {
         path = queue + ".rpc-secret"
     }
 
-    /// The secret; where there is none yet, one is made.
+    /// Returns the secret; creates one if the file does not exist.
     ///
-    /// - Throws: `QueueError`, when it cannot be read, or others can read it.
+    /// - Throws: `QueueError`, if the file cannot be read, or other users can read it.
     func read() throws(QueueError) -> String {
         for _ in 0..<2 {
             let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -53,7 +53,7 @@ struct SecretFile {
         return String(secret)
     }
 
-    /// Makes a file with a random secret; where somebody else makes one at the same time, that one stays.
+    /// Creates a file with a random secret; does not replace one that another process has created.
     private func make() throws(QueueError) {
         var random = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz")

@@ -5,12 +5,12 @@ import SeggetQueue
 import SeggetReports
 import Segmenter
 
-/// The log of a service on standard error: one line an event.
+/// The log of a service on standard error: one line for each event.
 ///
-/// In systemd's journal each line has its priority in front, by sd-daemon(3); elsewhere it has the time. No line has
-/// a query, a header or a password.
+/// In systemd's journal, each line starts with its priority (sd-daemon(3)); elsewhere, with the
+/// time. No line contains a query, a header or a password.
 struct ServiceLog: Sendable {
-    /// How important a line is, by syslog(3).
+    /// The priority of a line (syslog(3)).
     enum Priority: Int, Sendable {
         case error = 3
         case warning = 4
@@ -20,7 +20,7 @@ struct ServiceLog: Sendable {
 
     private let isJournal: Bool
 
-    /// Finds out where standard error leads: systemd says by `$JOURNAL_STREAM` which file the journal is.
+    /// Creates the log; `$JOURNAL_STREAM` shows whether standard error is systemd's journal.
     init() {
         var status = stat()
         let stream = getenv("JOURNAL_STREAM").map { String(cString: $0) }
@@ -28,9 +28,9 @@ struct ServiceLog: Sendable {
             fstat(STDERR_FILENO, &status) == 0 && stream == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Has standard error, and standard output, go to the end of a file.
+    /// Redirects standard error and standard output to the end of a file.
     ///
-    /// - Throws: `ValidationError`, when it cannot be opened.
+    /// - Throws: `ValidationError`, if the file cannot be opened.
     static func append(to path: String) throws {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else {
@@ -56,7 +56,7 @@ struct ServiceLog: Sendable {
         }
     }
 
-    /// The local time, as `2026-01-31 18:59:07`.
+    /// Returns the local time, such as `2026-01-31 18:59:07`.
     private static func time() -> String {
         var (now, parts) = (Glibc.time(nil), tm())
         localtime_r(&now, &parts)
@@ -65,7 +65,7 @@ struct ServiceLog: Sendable {
         return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Writes what happens in a queue, until that ends.
+    /// Logs the events of a queue until they end.
     func follow(_ events: AsyncStream<QueueEvent>) async {
         var states = ReportedStates()
         for await event in events {
@@ -81,7 +81,7 @@ struct ServiceLog: Sendable {
 
     private func tell(_ task: TaskReport, _ before: String) {
         let news = TaskNews(task)
-        // A task that had waited for the network continues: the return of the network is in the log.
+        // A task that waited for the network continues: the log already has the network's return.
         let begins = task.state == "running" && before != "waiting_for_network"
         guard let text = news.text ?? (begins ? "\(news.name): running" : nil) else { return }
         let priority: Priority =

@@ -1,19 +1,21 @@
-// Service: a queue's worker as a service: what it tells whoever manages it, and its log. It knows systemd's protocols;
-// it never knows how a queue is worked.
+// Service: runs a worker as a service: messages to the service manager, and the log. This folder
+// knows systemd's protocols, but not how a queue is run.
 
 import CLinux
 import Glibc
 import SeggetQueue
 import SeggetReports
 
-/// Who started this process and wants to know how it does: systemd, by the protocol of sd_notify(3), which others speak
-/// too.
+/// Sends messages to the service manager by the protocol of sd_notify(3).
+///
+/// systemd uses it, and so does ``Detachment``.
 struct ServiceManager: Sendable {
     private let address: String?
-    /// How often it wants to hear that the process is alive, at least; `nil` for never.
+    /// The longest time between two signs of life that the manager accepts; `nil` for no limit.
     let watchdog: Duration?
 
-    /// Takes what the environment says, so that no other program that is started here inherits it.
+    /// Reads the environment, and removes the variables, so that child processes do not inherit
+    /// them.
     static func take() -> ServiceManager {
         let address = variable("NOTIFY_SOCKET")
         let process = variable("WATCHDOG_PID")
@@ -29,7 +31,7 @@ struct ServiceManager: Sendable {
         return getenv(name).map { String(cString: $0) }
     }
 
-    /// Tells something, in lines such as `READY=1`; nobody waits for it.
+    /// Sends lines such as `READY=1`, without waiting for the manager.
     func tell(_ lines: String...) { send(lines) }
 
     private func send(_ lines: [String]) {
@@ -37,19 +39,19 @@ struct ServiceManager: Sendable {
         socket.send(lines.joined(separator: "\n"))
     }
 
-    /// Tells a state in words, beside other lines; line breaks in the words are escaped.
+    /// Sends a status text, and other lines; line breaks in the texts are escaped.
     ///
     /// - Parameters:
     ///   - lines: Lines such as `STOPPING=1`.
-    ///   - status: What is so.
-    ///   - hint: What to do about it: for the process that detached this one, the manager knows no such variable.
+    ///   - status: The status.
+    ///   - hint: A hint for the process that detached this one; systemd ignores it.
     func tell(_ lines: String..., status: String, hint: String? = nil) {
         var lines = lines + ["STATUS=\(PrintableText.escape(status))"]
         if let hint { lines.append(NotifySocket.hint + PrintableText.escape(hint)) }
         send(lines)
     }
 
-    /// Tells that settings are being read again; `READY=1` ends that.
+    /// Reports that the settings are being reloaded, until the next `READY=1`.
     func tellReloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -58,15 +60,17 @@ struct ServiceManager: Sendable {
     }
 }
 
-/// A socket for datagrams to an address of unix(7); `@` in front says that it is an abstract one.
+/// A datagram socket for an address of unix(7); a leading `@` marks an abstract address.
 final class NotifySocket {
     private let descriptor: Int32
     private let address: sockaddr_un
     private let length: socklen_t
 
+    /// Creates a socket.
+    ///
     /// - Parameters:
     ///   - name: The address.
-    ///   - listens: Whether what is sent to it is received here.
+    ///   - listens: Whether to receive the datagrams that are sent to the address.
     init?(_ name: String, listens: Bool = false) {
         let bytes = Array(name.utf8)
         var address = sockaddr_un()
@@ -96,23 +100,23 @@ final class NotifySocket {
         }
     }
 
-    /// What comes before a hint: a variable of ours, which begins as sd_notify(3) wants it.
+    /// The prefix of a hint: a variable with the prefix `X_`, as sd_notify(3) requires.
     static let hint = "X_SEGGET_HINT="
 
-    /// How the start of a process went.
+    /// The result of starting a process.
     enum Start {
-        /// The process says that it is ready.
+        /// The process reported that it is ready.
         case ready
-        /// The process has ended, and why, as far as it said so.
+        /// The process has ended; the texts are those that it reported.
         case ended(reason: String?, hint: String?)
     }
 
-    /// Waits until a process says that it is ready, or ends.
+    /// Waits until a process reports that it is ready, or ends.
     ///
     /// - Parameters:
     ///   - pid: The process.
-    ///   - status: Takes what the process says of its state meanwhile.
-    /// - Returns: How its start went.
+    ///   - status: Called with each status that the process reports before.
+    /// - Returns: The result.
     func start(of pid: pid_t, status: (String) -> Void) -> Start {
         let process = segget_open_process(pid)
         guard process >= 0 else { return .ended(reason: nil, hint: nil) }
@@ -158,10 +162,10 @@ final class NotifySocket {
 enum ActivationSocket {
     private static let first: Int32 = 3
 
-    /// Takes it, so that no other program that is started here inherits it.
+    /// Takes the socket, and removes the variables, so that child processes do not inherit them.
     ///
-    /// - Returns: Its descriptor; `nil` when there is none.
-    /// - Throws: `QueueError`, when it is none that the queue can be reached by.
+    /// - Returns: The descriptor; `nil` if there is none.
+    /// - Throws: `QueueError`, if it is not one listening Unix socket.
     static func take() throws(QueueError) -> Int32? {
         let names = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
         let values = names.map { name in getenv(name).map { String(cString: $0) } }

@@ -4,20 +4,20 @@ import SeggetQueue
 import SeggetService
 import Segmenter
 
-/// A queue that this process works, and the API by which others reach it.
+/// A queue whose worker is this process, and the server for its clients.
 struct WorkedQueue {
     let queue: DownloadQueue
     let server: QueueServer
 
-    /// Opens a queue, and has commands find it; nothing is fetched yet.
+    /// Opens a queue, and lets commands connect to it; no download starts yet.
     ///
     /// - Parameters:
     ///   - path: The queue's file.
-    ///   - companions: What is done beside it.
-    ///   - checkPriority: How the disk serves those who read files to check them.
-    ///   - listener: A socket that somebody else listens on for this process; `nil` for one of its own.
-    ///   - waits: Is told who works the queue, once, while this process waits for the end of that worker.
-    /// - Returns: The queue, which commands find.
+    ///   - companions: The worker's other duties.
+    ///   - checkPriority: The I/O priority of threads that read files to check them.
+    ///   - listener: A socket that another process listens on for this one; `nil` to create one.
+    ///   - waits: Called once if this process waits for the end of another worker.
+    /// - Returns: The queue and its server.
     /// - Throws: `QueueError`.
     static func open(
         _ path: String, companions: WorkerCompanions, checkPriority: DiskPriority = .normal,
@@ -46,12 +46,13 @@ struct WorkedQueue {
         }
     }
 
-    /// Waits until it is to stop.
+    /// Waits for a reason to stop.
     ///
     /// - Parameters:
-    ///   - stop: Ends when it is told to.
-    ///   - end: Returns when there is nothing to wait for any more, or throws why it cannot go on.
-    /// - Returns: Why it cannot go on; `nil` where that is not the reason.
+    ///   - stop: Ends to request a stop.
+    ///   - end: Returns when there is no more work, or throws the reason why the queue cannot
+    ///     continue.
+    /// - Returns: The reason why the queue cannot continue; `nil` for any other end.
     func wait(
         for stop: AsyncStream<Void>,
         or end: @escaping @Sendable (DownloadQueue) async throws(QueueError) -> Void
@@ -72,7 +73,7 @@ struct WorkedQueue {
         }
     }
 
-    /// Answers what was asked, stops all downloads in order, and lets go of the queue.
+    /// Completes responses in progress, stops all downloads in order, and closes the queue.
     func close() async {
         await server.close()
         await queue.shutdown()
@@ -80,7 +81,7 @@ struct WorkedQueue {
 }
 
 extension QueueError {
-    /// The same, while a worker waits for the end of another one.
+    /// The message while a worker waits for the end of another one.
     var waiting: String {
         let seconds = Int(DownloadQueue.Configuration().patience)
         return "\(message); waiting up to \(seconds) s until it ends"
