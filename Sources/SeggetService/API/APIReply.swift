@@ -80,7 +80,7 @@ struct APIReply: Sendable {
     }
 }
 
-/// The body of an answer that tells of an error.
+/// The body of an answer that reports an error.
 struct ErrorBody: Codable {
     var error: QueueError
 }

@@ -39,7 +39,7 @@ struct Endpoint: Sendable {
     }
 
     var method = Method.get
-    /// The path below the version; a name in braces stands for any one segment: `/tasks/{id}`.
+    /// The path below the version; a name in braces matches any one segment: `/tasks/{id}`.
     var path: String
     /// Where it exists.
     var listeners: Set<Listener> = [.socket, .tcp]

@@ -4,11 +4,11 @@ import SeggetQueue
 /// Answers requests that the ``Router`` has routed.
 struct QueueAPI: Sendable {
     let door: any RPCQueue
-    /// What clients over TCP may do; `nil` for this user's own processes, which may do everything.
+    /// The permissions of clients over TCP; `nil` for this user's own processes, which may do everything.
     var policy: RPCPolicy?
     /// Whether the links of all tasks are given, not only of those that clients have added.
     var givesAllLinks = true
-    /// What lets into the page.
+    /// The tokens that open the page.
     let openings: OpeningTokens
     /// When the service started, by `monotonicSeconds()`.
     let start = monotonicSeconds()

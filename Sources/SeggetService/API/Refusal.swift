@@ -2,7 +2,7 @@ import SeggetQueue
 
 /// Why a request is not answered with what it asks for.
 struct Refusal: Error, Hashable {
-    /// What is wrong, in words that have nothing of what came.
+    /// The fault, in words that quote nothing of the request.
     var message: String
     /// The status code of HTTP.
     var status: Int
@@ -13,7 +13,7 @@ struct Refusal: Error, Hashable {
         (self.message, self.status, self.allowed) = (message, status, allowed)
     }
 
-    /// What to send instead.
+    /// The request to send instead.
     private var hint: String {
         switch status {
         case 400, 404, 405: "`GET /api/openapi.json` describes the paths and their queries"
@@ -22,7 +22,7 @@ struct Refusal: Error, Hashable {
         }
     }
 
-    /// The answer that says so.
+    /// The answer with the fault.
     var reply: APIReply {
         APIReply(
             QueueError(.invalid, message, hint: hint), status: status, allowed: allowed)

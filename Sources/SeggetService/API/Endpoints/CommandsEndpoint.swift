@@ -86,7 +86,7 @@ extension QueueCommand {
         return .add(new)
     }
 
-    /// The same command, where the URLs that it brings must not lead to private addresses.
+    /// The same command, where its URLs must not lead to private addresses.
     private var denyingPrivate: QueueCommand {
         switch self {
         case .add(var new):

@@ -10,7 +10,7 @@ extension Endpoint {
             var report = HealthReport(version: seggetVersion, worker: getpid())
             if let folder = api.policy?.folder {
                 report.folder = folder
-                // A disk that is away may keep whoever asks.
+                // A disk that does not respond may block the caller.
                 report.freeBytes = await offLoop("free space") {
                     HealthReport.freeBytes(at: folder)
                 }
@@ -38,7 +38,7 @@ package struct HealthReport: Sendable, Hashable, Codable {
     package var version: String
     /// The version of the API that it speaks.
     package var api: String
-    /// The process that works the queue.
+    /// The process of the worker.
     package var worker: Int32
     /// The download folder of clients over TCP; `nil` on the socket.
     package var folder: String?
@@ -55,7 +55,7 @@ package struct HealthReport: Sendable, Hashable, Codable {
         (self.version, self.api, self.worker) = (version, api, worker)
     }
 
-    /// Bytes that are free for this user where a folder is, or is going to be; `nil` when nobody knows.
+    /// Bytes that are free for this user where a folder is, or is going to be; `nil` if that is unknown.
     static func freeBytes(at folder: String) -> Int64? {
         var path = folder
         var status = statvfs()
