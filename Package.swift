@@ -73,10 +73,13 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
+        // URLs and dates, as libcurl's parsers read them.
+        .target(
+            name: "SegmenterURLs", dependencies: ["CCurl", "CLinux"], swiftSettings: settings),
         .target(
             name: "Segmenter",
             dependencies: [
-                "Assembler", "CCurl", "CLinux",
+                "Assembler", "CCurl", "CLinux", "SegmenterURLs",
                 .product(
                     name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],

@@ -20,7 +20,8 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources"
 # Which modules a module may import, beside what all may.
 IMPORTS = {
     "Assembler": {"CDeflate", "CLinux", "CZlib", "Crypto"},
-    "Segmenter": {"Assembler", "CCurl", "CLinux", "RawStructuredFieldValues"},
+    "SegmenterURLs": {"CCurl", "CLinux"},
+    "Segmenter": {"Assembler", "CCurl", "CLinux", "RawStructuredFieldValues", "SegmenterURLs"},
     "SeggetFormats": {"Assembler", "CLinux", "CZlib", "Segmenter"},
     "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter"},
     "SeggetAria2": {
@@ -41,7 +42,7 @@ IMPORTS = {
 SYSTEM = {"FoundationEssentials", "Glibc", "Synchronization"}
 
 # Where libcurl is: all that it transfers, and of URLs and dates how they are read.
-CURL = re.compile(r"Segmenter/(Transfer/.*|HTTP/(WebURL.*|HTTPDate)\.swift)")
+CURL = re.compile(r"Segmenter/Transfer/.*|SegmenterURLs/.*")
 
 # Which rooms a room may know beside itself.
 KNOWS = {
@@ -202,8 +203,7 @@ def strangers(module: str) -> list[str]:
                 found.append(f"Sources/{where} imports {name}, which {module} may not know")
             elif name == "CCurl" and not CURL.fullmatch(str(where)):
                 found.append(
-                    f"Sources/{where} imports CCurl, which only Transfer/ may, and HTTP/ for URLs "
-                    "and dates")
+                    f"Sources/{where} imports CCurl, which only Transfer/ may, and SegmenterURLs")
     return found
 
 

@@ -197,3 +197,10 @@ public struct AccessOptions: Sendable, Hashable {
             || proxy?.contains("@") == true
     }
 }
+
+extension WebURL {
+    /// The decoded user and password of the URL.
+    package var credentials: AccessOptions.Credentials? {
+        login.map { .init(user: $0.user, password: $0.password) }
+    }
+}

@@ -4,6 +4,7 @@
 // This API uses digests, ranges and error types of `Assembler`, so importing `Segmenter` imports
 // them too.
 @_exported public import Assembler
+@_exported public import SegmenterURLs
 
 /// Runs downloads: any number of files on one loop thread.
 ///

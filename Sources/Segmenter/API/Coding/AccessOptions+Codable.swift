@@ -60,14 +60,3 @@ extension AccessOptions.Credentials: CodableOptions {
     /// Encodes the credentials.
     public func encode(to encoder: any Encoder) throws { try store(in: encoder) }
 }
-
-/// Returns a URL without the text before the last `@` of its authority.
-///
-/// The function works on the text, because a proxy's URL may have no scheme, or one that is not
-/// http or https.
-func withoutUser(_ url: String) -> String {
-    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-    let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-    guard let at = url[start..<end].lastIndex(of: "@") else { return url }
-    return String(url[..<start] + url[url.index(after: at)...])
-}

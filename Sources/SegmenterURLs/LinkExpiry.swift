@@ -5,7 +5,7 @@ import Glibc
 /// The type knows signed links of object stores and CDNs: S3 and compatible stores (`X-Amz-Date`
 /// with `X-Amz-Expires` in seconds, or `Expires` in seconds since 1970), Google (`X-Goog-…`), Azure
 /// (`se` with `sig`), nginx (`e` with `md5` or `st`). Pure.
-struct LinkExpiry: Sendable, Hashable {
+package struct LinkExpiry: Sendable, Hashable {
     /// The tolerated difference between this machine's clock and the server's, in seconds.
     static let skew = 30.0
     /// The smallest number that is read as seconds since 1970 (September 2001), not as a duration.
@@ -14,12 +14,12 @@ struct LinkExpiry: Sendable, Hashable {
     private static let dated = ["x-amz", "x-goog", "x-oss", "x-tos", "x-obs"]
 
     /// The time of expiry in seconds since 1970.
-    let time: Double
+    package let time: Double
 
     /// Reads the percent-decoded parameters of a query.
     ///
     /// - Returns: `nil` if they state no expiry.
-    init?(query: [(name: String, value: String)]) {
+    package init?(query: [(name: String, value: String)]) {
         var values: [String: String] = [:]
         for (name, value) in query { values[name.lowercased()] = value }
         var times = Self.dated.compactMap { prefix -> Int64? in
@@ -41,10 +41,10 @@ struct LinkExpiry: Sendable, Hashable {
     }
 
     /// Reads the query of a URL.
-    init?(_ url: WebURL) { self.init(query: url.queryParameters) }
+    package init?(_ url: WebURL) { self.init(query: url.queryParameters) }
 
     /// Returns whether the link has expired at `now`, this machine's time in seconds since 1970.
-    func isOver(now: Double) -> Bool { now + Self.skew >= time }
+    package func isOver(now: Double) -> Bool { now + Self.skew >= time }
 
     private static func seconds(since1970 text: String) -> Int64? {
         Int64(digits: text).flatMap { (leastTime..<leastTime * 100).contains($0) ? $0 : nil }

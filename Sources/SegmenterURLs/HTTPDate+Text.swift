@@ -1,7 +1,7 @@
 import Glibc
 
 /// Returns a time as an HTTP date (IMF-fixdate, RFC 9110 §5.6.7).
-func httpDate(secondsSince1970 time: Int64) -> String {
+package func httpDate(secondsSince1970 time: Int64) -> String {
     var seconds = time_t(time)
     var parts = tm()
     gmtime_r(&seconds, &parts)

@@ -1,7 +1,7 @@
 /// Selects the caller's headers that other origins may receive.
 ///
 /// Such headers state preferences for the response and cannot identify the user. Pure.
-enum TravellingHeaders {
+package enum TravellingHeaders {
     /// The names of such headers, in lower case; all others, including unknown ones, stay at their
     /// origin.
     private static let names: Set<String> = [
@@ -14,7 +14,7 @@ enum TravellingHeaders {
     /// Returns the lines that contain no secrets and cannot identify the user.
     ///
     /// A `Referer` is omitted, because it may contain a secret.
-    static func publicLines(_ lines: [String]) -> [String] {
+    package static func publicLines(_ lines: [String]) -> [String] {
         lines.filter { line in line.firstIndex(of: ":").map { travels(line[..<$0]) } ?? false }
     }
 
@@ -24,7 +24,7 @@ enum TravellingHeaders {
     }
 
     /// Returns the lines that may be sent to `url`, each as `Name: value`.
-    static func lines(_ lines: [String], to url: WebURL) -> [String] {
+    package static func lines(_ lines: [String], to url: WebURL) -> [String] {
         lines.compactMap { line in
             guard let colon = line.firstIndex(of: ":") else { return nil }
             if line[..<colon].lowercased() == "referer" {
@@ -39,7 +39,7 @@ enum TravellingHeaders {
     ///
     /// The result is `nil` from https to http and after such a redirect (policy `strict-origin`,
     /// Referrer Policy §3.6).
-    static func referer(_ text: String, to url: WebURL) -> String? {
+    package static func referer(_ text: String, to url: WebURL) -> String? {
         let isWeb = ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
         guard isWeb, let page = WebURL(text), !url.isDowngraded, url.isSecure || !page.isSecure
         else { return nil }

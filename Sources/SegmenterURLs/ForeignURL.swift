@@ -26,7 +26,7 @@ public enum ForeignURL: Sendable, Hashable {
     /// - Parameters:
     ///   - text: The text that was given as a URL.
     ///   - isFile: Returns whether a file exists at a path; called only if the text has no scheme.
-    init?(_ text: String, isFile: (String) -> Bool) {
+    package init?(_ text: String, isFile: (String) -> Bool) {
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             self = .controlCharacter
             return

@@ -37,7 +37,7 @@ package enum WebAddress: Sendable, Hashable {
     package static func trimmed(_ text: String) -> String { trimmedURL(text) }
 
     /// Returns whether a URL contains a user or a password.
-    package static func hasUser(_ text: String) -> Bool { WebURL(text)?.credentials != nil }
+    package static func hasUser(_ text: String) -> Bool { WebURL(text)?.login != nil }
 
     /// Returns a URL without user and password, otherwise unchanged where possible.
     ///
@@ -51,7 +51,7 @@ package enum WebAddress: Sendable, Hashable {
             let url = WebURL(text)
             text = withoutUser(text)
             // The user is where only libcurl's parser finds it, for example after `http:/`.
-            if let url, WebURL(text)?.text != url.text || WebURL(text)?.credentials != nil {
+            if let url, WebURL(text)?.text != url.text || WebURL(text)?.login != nil {
                 text = url.text
             }
         }

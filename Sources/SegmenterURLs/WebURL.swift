@@ -1,26 +1,34 @@
+// This module reads URLs and dates as libcurl reads them. It knows neither requests nor options.
+
 import CCurl
 import Glibc
 
 /// An absolute http or https URL.
 ///
 /// libcurl's parser reads the URL, so segget checks the same URL that libcurl requests.
-struct WebURL: Sendable, Hashable {
+package struct WebURL: Sendable, Hashable {
     /// The normalized URL without user, password and fragment.
-    let text: String
+    package let text: String
     /// The decoded user and password of the URL.
-    let credentials: AccessOptions.Credentials?
+    package let login: Login?
     /// The URL without user, password, query and fragment, for messages and files.
-    let redacted: String
+    package let redacted: String
     /// Scheme, host and port (RFC 6454 §4).
-    let origin: String
+    package let origin: String
     /// Whether the scheme is https.
-    let isSecure: Bool
+    package let isSecure: Bool
     /// Whether a redirect from https to http led to this URL.
     ///
     /// An attacker on that connection may have changed all later redirects.
-    let isDowngraded: Bool
+    package let isDowngraded: Bool
     /// The last component of the path, decoded; empty if the path ends in a slash.
-    let lastPathComponent: String
+    package let lastPathComponent: String
+
+    /// A user and a password; the password is `nil` if the URL has none.
+    package struct Login: Sendable, Hashable {
+        package var user: String
+        package var password: String?
+    }
 
     /// Parses a URL, or a reference relative to a base.
     ///
@@ -31,7 +39,7 @@ struct WebURL: Sendable, Hashable {
     ///   - text: The URL, or a reference to resolve.
     ///   - base: The base of a relative reference (RFC 9110 §10.2.2). Its credentials apply if the
     ///     result has the same origin.
-    init?(_ text: String, relativeTo base: WebURL? = nil) {
+    package init?(_ text: String, relativeTo base: WebURL? = nil) {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
         var text = text
@@ -57,7 +65,7 @@ struct WebURL: Sendable, Hashable {
         // `CURLUPART_HOST` omits the zone of an IPv6 address, but another zone is another machine.
         let zone = Self.part(handle, CURLUPART_ZONEID).map { "%\($0)" } ?? ""
         let origin = "\(scheme)://\(host.lowercased())\(zone):\(port)"
-        var own: AccessOptions.Credentials?
+        var own: Login?
         let hasUser = Self.part(handle, CURLUPART_USER) != nil
         if hasUser || Self.part(handle, CURLUPART_PASSWORD) != nil {
             let user = Self.part(handle, CURLUPART_USER, CURLU_URLDECODE)
@@ -68,7 +76,7 @@ struct WebURL: Sendable, Hashable {
             else { return nil }
             own = .init(user: user ?? "", password: password)
         }
-        credentials = own ?? (base?.origin == origin ? base?.credentials : nil)
+        login = own ?? (base?.origin == origin ? base?.login : nil)
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS] {
             curl_url_set(handle, part, nil, 0)
         }
@@ -107,7 +115,7 @@ struct WebURL: Sendable, Hashable {
     }
 
     /// Returns the URL with a user name, for which libcurl looks up the password in a netrc file.
-    func text(with user: String) -> String {
+    package func text(with user: String) -> String {
         guard let handle = curl_url() else { return text }
         defer { curl_url_cleanup(handle) }
         guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK,
@@ -163,11 +171,22 @@ struct WebURL: Sendable, Hashable {
     }
 }
 
+/// Returns a URL without the text before the last `@` of its authority.
+///
+/// The function works on the text, because a proxy's URL may have no scheme, or one that is not
+/// http or https.
+package func withoutUser(_ url: String) -> String {
+    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+    let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+    guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+    return String(url[..<start] + url[url.index(after: at)...])
+}
+
 /// Returns the URL with `%40` for each `@` in its user and password.
 ///
 /// The last `@` of the authority precedes the host (WHATWG URL, authority state), but libcurl uses
 /// the first.
-func encodingEarlierAts(in url: String) -> String {
+package func encodingEarlierAts(in url: String) -> String {
     guard url.utf8.count(where: { $0 == UInt8(ascii: "@") }) > 1 else { return url }
     let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
     let end = url[start...].firstIndex { "/?#\\".contains($0) } ?? url.endIndex
@@ -190,7 +209,7 @@ func trimmedURL(_ text: String) -> String {
 }
 
 /// Returns whether a text is the URL of a proxy that libcurl supports; the default scheme is http.
-func isProxyURL(_ text: String) -> Bool {
+package func isProxyURL(_ text: String) -> Bool {
     guard let handle = curl_url() else { return false }
     defer { curl_url_cleanup(handle) }
     let text = encodingEarlierAts(in: text.contains("://") ? text : "http://\(text)")
@@ -206,7 +225,7 @@ func isProxyURL(_ text: String) -> Bool {
 }
 
 /// Returns scheme, host and port of a proxy's URL; `nil` if libcurl cannot parse it.
-func proxyOrigin(_ text: String) -> String? {
+package func proxyOrigin(_ text: String) -> String? {
     guard let handle = curl_url() else { return nil }
     defer { curl_url_cleanup(handle) }
     let text = encodingEarlierAts(in: text.contains("://") ? text : "http://\(text)")
@@ -236,13 +255,13 @@ func percentDecoded(_ text: String) -> String {
 }
 
 /// Decodes percent-encoding (RFC 3986 §2.1); returns `nil` if the bytes are not UTF-8.
-func percentDecodedText(_ text: String) -> String? {
+package func percentDecodedText(_ text: String) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     return percentDecodedBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
 }
 
 /// Decodes percent-encoding to bytes.
-func percentDecodedBytes(_ text: String) -> [UInt8]? {
+package func percentDecodedBytes(_ text: String) -> [UInt8]? {
     var length: Int32 = 0
     guard let decoded = curl_easy_unescape(nil, text, Int32(clamping: text.utf8.count), &length)
     else { return nil }
@@ -254,7 +273,7 @@ func percentDecodedBytes(_ text: String) -> [UInt8]? {
 ///
 /// CR and LF become spaces, as §5.5 requires. A validator with a line break would become two lines
 /// in the next request.
-func headerText(_ value: UnsafePointer<CChar>) -> String {
+package func headerText(_ value: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
     let isBreak: (UInt8) -> Bool = { $0 == 0x0d || $0 == 0x0a }
     guard bytes.contains(where: isBreak) else { return readText(bytes) }
@@ -264,7 +283,7 @@ func headerText(_ value: UnsafePointer<CChar>) -> String {
 /// Returns the value of a `Location` field as text.
 ///
 /// Bytes that are not UTF-8 are percent-encoded one by one, as in browsers.
-func locationText(_ value: UnsafePointer<CChar>) -> String {
+package func locationText(_ value: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     let digits = Array("0123456789ABCDEF".utf8)
