@@ -7,7 +7,7 @@ import Glibc
 /// (`se` with `sig`), nginx (`e` with `md5` or `st`). Pure.
 package struct LinkExpiry: Sendable, Hashable {
     /// The tolerated difference between this machine's clock and the server's, in seconds.
-    static let skew = 30.0
+    package static let skew = 30.0
     /// The smallest number that is read as seconds since 1970 (September 2001), not as a duration.
     private static let leastTime: Int64 = 1_000_000_000
     /// Prefixes of parameter names of signatures that have a date and a duration.
