@@ -76,10 +76,14 @@ let package = Package(
         // URLs and dates, as libcurl's parsers read them.
         .target(
             name: "SegmenterURLs", dependencies: ["CCurl", "CLinux"], swiftSettings: settings),
+        // The public values: options, events, results and errors.
+        .target(
+            name: "SegmenterValues", dependencies: ["Assembler", "SegmenterURLs"],
+            swiftSettings: settings),
         .target(
             name: "Segmenter",
             dependencies: [
-                "Assembler", "CCurl", "CLinux", "SegmenterURLs",
+                "Assembler", "CCurl", "CLinux", "SegmenterValues",
                 .product(
                     name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],

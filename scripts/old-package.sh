@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 mkdir -p "$1"
 # What is the same keeps its place and time, so that it is not compiled again.
 git ls-files -z | tar --null --files-from=- -cf - | tar -C "$1" -xf - --overwrite
-sed -i 's/^public let seggetVersion = .*/public let seggetVersion = "0.1.99"/' "$1/Sources/Segmenter/API/Version.swift"
+sed -i 's/^public let seggetVersion = .*/public let seggetVersion = "0.1.99"/' "$1/Sources/SegmenterValues/Version.swift"
 rm -rf "$1/dist"
 export SEGGET_COMMIT=''
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) make -C "$1" deb

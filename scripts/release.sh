@@ -17,7 +17,7 @@ wanted=${1:-}
 version=$(scripts/version.sh)
 [ -n "$wanted" ] || refuse "no version was named" "say it: make release VERSION=$version"
 [ "$wanted" = "$version" ] ||
-    refuse "the source is version $version, not $wanted" "correct Sources/Segmenter/API/Version.swift"
+    refuse "the source is version $version, not $wanted" "correct Sources/SegmenterValues/Version.swift"
 [ -z "$(git status --porcelain)" ] || refuse "files differ from the commit" "see git status; commit or remove them"
 # The newest section is the version's, with a date, and nothing waits above it.
 above=$(sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -v '^## \[' || true)

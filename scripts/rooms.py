@@ -21,7 +21,9 @@ SOURCES = pathlib.Path(__file__).resolve().parent.parent / "Sources"
 IMPORTS = {
     "Assembler": {"CDeflate", "CLinux", "CZlib", "Crypto"},
     "SegmenterURLs": {"CCurl", "CLinux"},
-    "Segmenter": {"Assembler", "CCurl", "CLinux", "RawStructuredFieldValues", "SegmenterURLs"},
+    "SegmenterValues": {"Assembler", "SegmenterURLs"},
+    "Segmenter": {
+        "Assembler", "CCurl", "CLinux", "RawStructuredFieldValues", "SegmenterURLs", "SegmenterValues"},
     "SeggetFormats": {"Assembler", "CLinux", "CZlib", "Segmenter"},
     "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter"},
     "SeggetAria2": {

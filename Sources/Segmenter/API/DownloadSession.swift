@@ -1,10 +1,8 @@
 // API: the public types of the library. This folder defines requests and results; it does not know
 // how a file is assembled.
 
-// This API uses digests, ranges and error types of `Assembler`, so importing `Segmenter` imports
-// them too.
-@_exported public import Assembler
-@_exported public import SegmenterURLs
+// The values of this API are in a module that the modules below know too.
+@_exported public import SegmenterValues
 
 /// Runs downloads: any number of files on one loop thread.
 ///

@@ -20,6 +20,19 @@ func refusal(_ status: Int) -> DownloadError.Reason {
     status == 407 ? .proxyRefused(status: status) : .refused(status: status)
 }
 
+extension DownloadError.Reason {
+    /// Whether the server refused the file, as opposed to a failed request.
+    var isRefusal: Bool {
+        switch self {
+        case .refused, .unusableScheme: true
+        // The proxy sends 407.
+        case .transfer(.status(407), _): false
+        case .transfer(.status(let status), _): Segmenter.isRefusal(status) || isGone(status)
+        default: false
+        }
+    }
+}
+
 extension TransferFailure {
     /// Whether the server sent an error status.
     var isStatus: Bool { if case .status = self { true } else { false } }

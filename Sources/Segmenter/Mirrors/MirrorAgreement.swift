@@ -69,3 +69,20 @@ enum MirrorAgreement: Hashable {
         return nil
     }
 }
+
+extension MirrorFault {
+    /// Returns whether the mirror may still have the right file, which only a digest can show.
+    ///
+    /// - Parameter checksum: The digest that the caller expects, if any.
+    /// - Returns: Whether to try the mirror again if the files of other mirrors are wrong.
+    func mayBeRight(_ checksum: Digest?) -> Bool {
+        switch self {
+        case .otherData, .doubted: true
+        // The mirror differs from the primary one, which may itself be wrong.
+        case .otherSize, .changed: MirrorAgreement.canDecide(checksum)
+        case .otherDigest(let expected, _):
+            MirrorAgreement.canDecide(checksum) && expected != checksum
+        case .failed, .rangesIgnored, .wrongDigest: false
+        }
+    }
+}

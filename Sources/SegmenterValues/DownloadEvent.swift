@@ -35,6 +35,19 @@ public struct DownloadStart: Sendable, Hashable {
     public var identity: String
     /// The number of URLs of the file that are not dropped, including the primary one.
     public var mirrors = 1
+
+    package init(
+        path: String, size: Int64? = nil, resumedBytes: Int64, connections: Int,
+        transfer: RemoteFile.Transfer, identity: String, mirrors: Int = 1
+    ) {
+        self.path = path
+        self.size = size
+        self.resumedBytes = resumedBytes
+        self.connections = connections
+        self.transfer = transfer
+        self.identity = identity
+        self.mirrors = mirrors
+    }
 }
 
 /// A notice about the course of a download.
@@ -309,6 +322,26 @@ public struct DownloadedFile: Sendable, Hashable {
     /// The name or media type is that of a model, an archive, a package or a disk image. The page
     /// may be a login page.
     public var isPage = false
+
+    package init(
+        path: String, size: Int64, crc32: UInt32? = nil, verified: [Digest], bytesReceived: Int64,
+        bytesResumed: Int64, duration: Duration, unchanged: Unchanged? = nil,
+        isSampled: Bool = false, isDated: Bool = false, isSynchronized: Bool = true,
+        isPage: Bool = false
+    ) {
+        self.path = path
+        self.size = size
+        self.crc32 = crc32
+        self.verified = verified
+        self.bytesReceived = bytesReceived
+        self.bytesResumed = bytesResumed
+        self.duration = duration
+        self.unchanged = unchanged
+        self.isSampled = isSampled
+        self.isDated = isDated
+        self.isSynchronized = isSynchronized
+        self.isPage = isPage
+    }
 
     /// The reason why nothing had to be downloaded.
     #if hasAttribute(nonexhaustive)

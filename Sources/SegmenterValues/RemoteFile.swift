@@ -34,7 +34,28 @@ public struct RemoteFile: Sendable, Equatable {
     public var isDecoded = false
 
     /// Whether a single request downloads the whole file (``DownloadOptions/singleRequest``).
-    var isSingleRequest = false
+    package var isSingleRequest = false
+
+    package init(
+        url: String, effectiveURL: String, redirects: Int, identity: RemoteIdentity,
+        date: String? = nil, acceptsRanges: Bool? = nil, contentType: String? = nil,
+        suggestedName: String, digests: [Digest], probedBy: String, headProblem: String? = nil,
+        isDecoded: Bool = false, isSingleRequest: Bool = false
+    ) {
+        self.url = url
+        self.effectiveURL = effectiveURL
+        self.redirects = redirects
+        self.identity = identity
+        self.date = date
+        self.acceptsRanges = acceptsRanges
+        self.contentType = contentType
+        self.suggestedName = suggestedName
+        self.digests = digests
+        self.probedBy = probedBy
+        self.headProblem = headProblem
+        self.isDecoded = isDecoded
+        self.isSingleRequest = isSingleRequest
+    }
 
     /// The length of the representation in bytes; `nil` if the server does not state it.
     public var size: Int64? { identity.size }
@@ -46,7 +67,7 @@ public struct RemoteFile: Sendable, Equatable {
     /// Returns the word for the evidence that identifies the version of the file.
     ///
     /// An expected or advertised digest counts as `checksum` if there is no validator.
-    func identity(with checksum: Digest?) -> String {
+    package func identity(with checksum: Digest?) -> String {
         let kind = identity.kind
         return kind == "none" && (checksum != nil || !digests.isEmpty) ? "checksum" : kind
     }

@@ -26,7 +26,7 @@ public enum MirrorFault: Error, Sendable, Hashable {
     case wrongDigest
 
     /// The reason of the download's failure if no other mirror remains.
-    var reason: DownloadError.Reason {
+    package var reason: DownloadError.Reason {
         switch self {
         case .failed(let reason): reason
         case .changed(let breach): .remoteChanged(breach)
@@ -44,21 +44,6 @@ public enum MirrorFault: Error, Sendable, Hashable {
                 attempts: 1)
         }
     }
-
-    /// Returns whether the mirror may still have the right file, which only a digest can show.
-    ///
-    /// - Parameter checksum: The digest that the caller expects, if any.
-    /// - Returns: Whether to try the mirror again if the files of other mirrors are wrong.
-    func mayBeRight(_ checksum: Digest?) -> Bool {
-        switch self {
-        case .otherData, .doubted: true
-        // The mirror differs from the primary one, which may itself be wrong.
-        case .otherSize, .changed: MirrorAgreement.canDecide(checksum)
-        case .otherDigest(let expected, _):
-            MirrorAgreement.canDecide(checksum) && expected != checksum
-        case .failed, .rangesIgnored, .wrongDigest: false
-        }
-    }
 }
 
 /// A mirror that failed, as listed in the error of a download.
@@ -67,6 +52,11 @@ public struct FailedMirror: Sendable, Hashable {
     public var url: String
     /// The reason of the failure.
     public var fault: MirrorFault
+
+    package init(url: String, fault: MirrorFault) {
+        self.url = url
+        self.fault = fault
+    }
 }
 
 extension DownloadError.Reason {
@@ -77,17 +67,6 @@ extension DownloadError.Reason {
             .unsafeRedirect, .tooManyRedirects,
             .remoteChanged, .contract:
             true
-        default: false
-        }
-    }
-
-    /// Whether the server refused the file, as opposed to a failed request.
-    var isRefusal: Bool {
-        switch self {
-        case .refused, .unusableScheme: true
-        // The proxy sends 407.
-        case .transfer(.status(407), _): false
-        case .transfer(.status(let status), _): Segmenter.isRefusal(status) || isGone(status)
         default: false
         }
     }

@@ -12,6 +12,11 @@ public struct DownloadTraffic: Sendable, Hashable {
     /// A second request for the last bytes of a file (a hedge) is not included.
     public var connections: [Connection] = []
 
+    package init(servers: [Server] = [], connections: [Connection] = []) {
+        self.servers = servers
+        self.connections = connections
+    }
+
     /// A server that was given for the file.
     public struct Server: Sendable, Hashable {
         /// The given URL of the server, without credentials and query.
@@ -23,6 +28,13 @@ public struct DownloadTraffic: Sendable, Hashable {
         public var bytes: Int64
         /// The number of connections with an active request to the server.
         public var connections: Int
+
+        package init(url: String, standing: Standing, bytes: Int64, connections: Int) {
+            self.url = url
+            self.standing = standing
+            self.bytes = bytes
+            self.connections = connections
+        }
     }
 
     /// Whether the bytes of a server are used.
@@ -60,6 +72,21 @@ public struct DownloadTraffic: Sendable, Hashable {
         public var httpVersion: String?
         /// The smoothed round-trip time to the peer, as the kernel measures it; `nil` if unknown.
         public var roundTrip: Duration?
+
+        package init(
+            server: Int, activity: Activity, range: ByteRange? = nil, position: Int64? = nil,
+            bytesPerSecond: Double, address: String? = nil, httpVersion: String? = nil,
+            roundTrip: Duration? = nil
+        ) {
+            self.server = server
+            self.activity = activity
+            self.range = range
+            self.position = position
+            self.bytesPerSecond = bytesPerSecond
+            self.address = address
+            self.httpVersion = httpVersion
+            self.roundTrip = roundTrip
+        }
     }
 
     /// The activity of a connection.

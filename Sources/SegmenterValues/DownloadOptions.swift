@@ -1,4 +1,10 @@
-public import Assembler
+// This module has the public values: options, events, results and errors. They decide nothing, and
+// do not know how a file is downloaded.
+
+// These values use digests, ranges and error types of `Assembler`, so importing them imports those
+// too.
+@_exported public import Assembler
+@_exported public import SegmenterURLs
 
 /// The options for the download of one file.
 public struct DownloadOptions: Sendable, Hashable {
@@ -89,7 +95,7 @@ public struct DownloadOptions: Sendable, Hashable {
         didSet { areRetriesGiven = true }
     }
     /// Whether ``retries`` was set; if so, it applies from the first attempt.
-    private(set) var areRetriesGiven = false
+    package private(set) var areRetriesGiven = false
     /// The value of ``retries`` if it was set; `nil` for the default.
     package var givenRetries: Int? {
         get { areRetriesGiven ? retries : nil }
@@ -171,7 +177,7 @@ public enum ConnectionCount: Sendable, Hashable, ExpressibleByIntegerLiteral,
     }
 
     /// Whether the number is determined during the download.
-    var isFound: Bool { if case .fixed = self { false } else { true } }
+    package var isFound: Bool { if case .fixed = self { false } else { true } }
 }
 
 /// The existing files that count for a download although segget has not downloaded them.

@@ -169,7 +169,7 @@ public struct AccessOptions: Sendable, Hashable {
     public init() {}
 
     /// These options without the values that the caller intended for one server.
-    var forOtherOrigins: AccessOptions {
+    package var forOtherOrigins: AccessOptions {
         var access = self
         access.credentials = nil
         access.bearerToken = nil
@@ -180,7 +180,7 @@ public struct AccessOptions: Sendable, Hashable {
 
     /// These options without the client certificate and Kerberos, which no other origin may
     /// receive.
-    var withoutClientCertificate: AccessOptions {
+    package var withoutClientCertificate: AccessOptions {
         var access = self
         access.clientCertificate = nil
         access.clientKey = nil
@@ -192,7 +192,7 @@ public struct AccessOptions: Sendable, Hashable {
     /// Whether a request with these options authenticates itself to the server or a proxy.
     ///
     /// Proxies are included because some answer 401 instead of 407.
-    var authenticates: Bool {
+    package var authenticates: Bool {
         credentials != nil || negotiates || bearerToken != nil || usesNetrc
             || proxy?.contains("@") == true
     }
