@@ -1,7 +1,7 @@
 // Store: where a queue's tasks are kept, and who may work on them. It knows SQLite and files; it never knows what
 // a task may do next, nor how a file is fetched.
 
-package import Segmenter
+import Segmenter
 
 /// What of a task is secret, and so is kept apart from its record, or nowhere but in memory.
 ///

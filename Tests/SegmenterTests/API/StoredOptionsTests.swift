@@ -3,6 +3,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterValues
 
 /// Tests the options that a queue stores, across versions of segget.
 ///
