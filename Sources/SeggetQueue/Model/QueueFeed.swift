@@ -4,15 +4,24 @@ import Segmenter
 package protocol QueueFeed: QueueDoor {
     /// Begins to note which tasks change.
     ///
-    /// - Parameter bell: Called when there is something to be told, and not again before that was asked for with
-    ///   ``pulse(_:)``; on any thread.
+    /// - Parameter bell: Called when there is something to be told, and not again before that was
+    ///   asked for with ``changes(_:)``; on any thread.
     /// - Returns: The number by which the observer is known.
     func observe(_ bell: @escaping @Sendable () -> Void) async -> UInt64
     /// Notes nothing any more.
     func stopObserving(_ number: UInt64) async
-    /// What has changed since an observer last asked, or began.
-    func pulse(_ number: UInt64) async throws(QueueError) -> QueuePulse
-    /// Tells of some tasks, as far as there are any and a filter lets them pass; without their places in the order.
+    /// Returns what has changed since an observer last asked, or began.
+    ///
+    /// - Parameter number: The number of the observer.
+    /// - Returns: The tasks whose records may have been added, changed or removed, `nil` when they
+    ///   are too many to be named; and how far the queue is, whose running tasks are without their
+    ///   places in the order.
+    /// - Throws: `QueueError`.
+    func changes(
+        _ number: UInt64
+    ) async throws(QueueError) -> (touched: Set<QueueTask.ID>?, view: QueueView)
+    /// Tells of some tasks, as far as there are any and a filter lets them pass; without their
+    /// places in the order.
     func reports(
         of ids: Set<QueueTask.ID>, _ filter: TaskFilter
     ) async throws(QueueError) -> [TaskReport]
@@ -26,24 +35,4 @@ package protocol QueueFeed: QueueDoor {
     func speedHistory() async -> SpeedReport
     /// How many tasks have each tag.
     func tags() async throws(QueueError) -> [String: Int]
-}
-
-/// What has changed in a queue, and what is changing.
-package struct QueuePulse: Sendable, Hashable {
-    /// The tasks whose records may have been added, changed or removed; `nil` when they are too many to be named.
-    package var touched: Set<QueueTask.ID>?
-    /// The tasks that are being fetched.
-    package var running: [TaskReport]
-    /// How many tasks there are in each state, as in a report.
-    package var counts: [String: Int]
-    /// How many have ended that nobody was told of, as in a report.
-    package var unseen: [String: Int]
-
-    /// Makes a pulse.
-    package init(
-        touched: Set<QueueTask.ID>?, running: [TaskReport], counts: [String: Int],
-        unseen: [String: Int]
-    ) {
-        (self.touched, self.running, self.counts, self.unseen) = (touched, running, counts, unseen)
-    }
 }

@@ -4,8 +4,8 @@ package protocol RPCQueue: QueueFeed {
     func whole(_ ids: [QueueTask.ID]) async throws(QueueError) -> [QueueTask]
     /// What of the file of a task, with its secrets, is on the disk, in ascending order.
     func segments(of task: QueueTask) async throws(QueueError) -> [TaskDetail.Segment]
-    /// How far everything is now.
-    func snapshot() async throws(QueueError) -> QueueSnapshot
+    /// Returns how far the queue is; its running tasks are without their places in the order.
+    func view() async throws(QueueError) -> QueueView
     /// What happens from now on.
     func events() async -> AsyncStream<QueueEvent>
 }

@@ -2,8 +2,8 @@ public import Segmenter
 
 /// What is told of a task: its record, and how far it is.
 ///
-/// In JSON its keys are those of `docs/json.md`, and what is unknown is left out. URLs are without credentials and
-/// query.
+/// In JSON its keys are those of `docs/json.md`, and what is unknown is left out. URLs are without
+/// credentials and query.
 public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     /// Which task it is.
     public var id: QueueTask.ID
@@ -23,8 +23,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var folder: String
     /// Its place in the order, from 1; `nil` when it has ended.
     public var position: Int?
-    /// By which tasks that have not ended are in their order, smallest first: a place that does not change when others
-    /// come and go.
+    /// By which tasks that have not ended are in their order, smallest first: a place that does not
+    /// change when others come and go.
     public var rank: Int64?
     /// Bytes on the disk and checked.
     public var bytesDone: Int64
@@ -44,7 +44,8 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var retryAt: Double?
     /// Since when it waits for the network, in seconds since 1970.
     public var waitingSince: Double?
-    /// Why a waiting task does not run although the user wants it to, as text: a rule of the settings pauses the queue.
+    /// Why a waiting task does not run although the user wants it to, as text: a rule of the
+    /// settings pauses the queue.
     public var pauseReason: String?
     /// When it was added, in seconds since 1970.
     public var added: Double
@@ -62,11 +63,13 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var tags: [String]
     /// Whether somebody was told of its end; `nil` as long as it has not ended.
     public var seen: Bool?
-    /// Of a completed task: whether its file is `there`, `missing` or `changed` at the time of the report.
+    /// Of a completed task: whether its file is `there`, `missing` or `changed` at the time of the
+    /// report.
     public var file: String?
     /// Whether its file existed, and was neither asked for nor checked; else `nil`.
     public var skipped: Bool?
-    /// Whether its file is an HTML page, although its name or media type promises something else; else `nil`.
+    /// Whether its file is an HTML page, although its name or media type promises something else;
+    /// else `nil`.
     public var html: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -107,7 +110,8 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     public var map: [UInt8]
     /// What is on the disk, as half-open ranges of bytes, by the part's manifest.
     public var segments: [Segment]
-    /// What of that an earlier run has brought, and is not checked yet; `nil` where a worker does not tell of it.
+    /// What of that an earlier run has brought, and is not checked yet; `nil` where a worker does
+    /// not tell of it.
     public var verifying: [Segment]?
     /// Its connections, while it runs; `nil` otherwise, and where a worker does not tell of them.
     public var connections: [Connection]?
@@ -192,7 +196,8 @@ public struct QueueReport: Sendable, Hashable, Codable {
     public var version: String
     /// The process that works the queue; `nil` when none does.
     public var worker: Int32?
-    /// The tasks that were asked for: those in the order first, then those that have ended, the newest last.
+    /// The tasks that were asked for: those in the order first, then those that have ended, the
+    /// newest last.
     public var tasks: [TaskReport]
     /// How many tasks there are in each state, by ``TaskStatus/word``.
     public var counts: [String: Int]
@@ -209,14 +214,11 @@ public struct QueueReport: Sendable, Hashable, Codable {
         case bytesPerSecond = "bytes_per_second"
     }
 
-    /// Makes a report.
-    public init(
-        version: String, worker: Int32?, tasks: [TaskReport], counts: [String: Int],
-        bytesPerSecond: Double, unseen: [String: Int], pauseReason: String? = nil
-    ) {
-        (self.version, self.worker, self.tasks, self.counts) = (version, worker, tasks, counts)
-        (self.bytesPerSecond, self.unseen) = (bytesPerSecond, unseen)
-        self.pauseReason = pauseReason
+    /// Creates the report of some of a queue's tasks, with the totals of a view.
+    public init(version: String, worker: Int32?, tasks: [TaskReport], _ view: QueueView) {
+        (self.version, self.worker, self.tasks) = (version, worker, tasks)
+        (counts, unseen) = (view.counts, view.unseen)
+        (bytesPerSecond, pauseReason) = (view.bytesPerSecond, view.pauseReason)
     }
 }
 
@@ -226,7 +228,8 @@ public protocol QueueDoor: Sendable {
     ///
     /// - Parameter commands: What to do.
     /// - Returns: For each command, what it has done to each of its tasks.
-    /// - Throws: `QueueError`, when the queue cannot be used at all; what was carried out before stays so.
+    /// - Throws: `QueueError`, when the queue cannot be used at all; what was carried out before
+    ///   stays so.
     func perform(_ commands: [QueueCommand]) async throws(QueueError) -> [[CommandResult]]
     /// Tells of tasks.
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport

@@ -37,7 +37,8 @@ extension QueueStore {
         }
     }
 
-    /// The records that a filter lets pass: those in the order, and then those that have ended, the newest last.
+    /// The records that a filter lets pass: those in the order, and then those that have ended, the
+    /// newest last.
     ///
     /// The words of states are ``TaskStatus/words``: a paused task is in no other state until
     /// it has ended. A task has to have one of the ids or tags, when there are any.
@@ -52,8 +53,8 @@ extension QueueStore {
     /// - Parameters:
     ///   - place: The place; without a name it is nobody's.
     ///   - id: A task that does not count.
-    /// - Returns: The task; of several the one with the best claim: one that has not ended, then one that is completed,
-    ///   then any other.
+    /// - Returns: The task; of several the one with the best claim: one that has not ended, then
+    ///   one that is completed, then any other.
     /// - Throws: `QueueError`.
     package func owner(
         of place: QueueTask.Place, but id: QueueTask.ID? = nil
@@ -69,8 +70,8 @@ extension QueueStore {
         return owner?.id
     }
 
-    /// What decides which task is next, in the order of the queue: of each that has not ended, or about which
-    /// something is still to be done.
+    /// What decides which task is next, in the order of the queue: of each that has not ended, or
+    /// about which something is still to be done.
     ///
     /// - Throws: `QueueError`.
     package func statuses() throws(QueueError) -> [TaskLine] {
@@ -101,7 +102,8 @@ extension QueueStore {
         }
     }
 
-    /// The place of a task among those that have not ended, from 1; `nil` where it has ended, or there is none.
+    /// The place of a task among those that have not ended, from 1; `nil` where it has ended, or
+    /// there is none.
     ///
     /// - Throws: `QueueError`.
     package func place(of id: QueueTask.ID) throws(QueueError) -> Int? {
@@ -117,45 +119,55 @@ extension QueueStore {
         }
     }
 
-    /// What the tasks together come to.
-    package struct Sums: Sendable, Hashable {
-        /// Bytes on the disk, as far as they are recorded, of those that are neither cancelled nor failed.
-        package var bytesDone: Int64
-        /// Their sizes in bytes, as far as they are known.
-        package var size: Int64
-        /// How many there are in each state: ``QueueStore/counts()``.
-        package var counts: [String: Int]
-        /// How many have ended that nobody was told of: ``QueueStore/unseen()``.
-        package var unseen: [String: Int]
-    }
-
-    /// What the tasks together come to, which is counted again only where this store has changed something: whoever
-    /// looks ten times a second does not read all records as often.
+    /// Returns the totals of all tasks, as far as they are recorded.
     ///
+    /// The worker's store counts only again after it has changed something: nobody else changes its
+    /// records, and a subscriber that asks ten times a second must not have all of them read as
+    /// often.
+    ///
+    /// - Parameter isWorked: Whether this process is the worker; if not, no task runs, whatever the
+    ///   records say.
+    /// - Returns: The totals, without running tasks.
     /// - Throws: `QueueError`.
-    package func sums() throws(QueueError) -> Sums {
+    package func view(isWorked: Bool = true) throws(QueueError) -> QueueView {
         let changes = try read { $0.totalChangesCount }
-        if let counted, counted.changes == changes { return counted.sums }
-        let (bytesDone, size) = try read { db in
-            let row = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT CAST(min(total(bytes_done), 4e18) AS INTEGER),
-                        CAST(min(total(size), 4e18) AS INTEGER) FROM tasks
-                        WHERE state NOT IN ('cancelled', 'failed')
-                    """)
-            guard let row else { return (Int64(0), Int64(0)) }
-            var reader = ColumnReader(row)
-            return (try reader.integer(), try reader.integer())
+        if isWorked, let counted, counted.changes == changes { return counted.view }
+        var view = QueueView()
+        var (bytesDone, size) = (0.0, 0.0)
+        try read { db in
+            let found = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: """
+                        SELECT CASE WHEN \(TaskCondition.isPaused) THEN 'paused'
+                            ELSE state END AS word, count(*), total(NOT seen), total(bytes_done), total(size)
+                            FROM tasks GROUP BY word
+                        """))
+            while let row = try found.next() {
+                var reader = ColumnReader(row)
+                let word = try reader.text()
+                view.counts[word] = Int(clamping: try reader.integer())
+                let unseen = Int(try reader.number())
+                if ["completed", "failed"].contains(word), unseen > 0 { view.unseen[word] = unseen }
+                guard !["cancelled", "failed"].contains(word) else { continue }
+                bytesDone += try reader.number()
+                size += try reader.number()
+            }
         }
-        let sums = Sums(
-            bytesDone: bytesDone, size: size, counts: try counts(), unseen: try unseen())
-        counted = (changes, sums)
-        return sums
+        // Servers may state any size.
+        (view.bytesDone, view.size) = (Int64(min(bytesDone, 4e18)), Int64(min(size, 4e18)))
+        guard isWorked else {
+            let stopped = ["running", "verifying"].compactMap {
+                view.counts.removeValue(forKey: $0)
+            }
+            if !stopped.isEmpty { view.counts["waiting", default: 0] += stopped.reduce(0, +) }
+            return view
+        }
+        counted = (changes, view)
+        return view
     }
 
-    /// The tasks of which something may be on the disk that the record does not know of yet: what is to be done about
-    /// them is not done, or they were begun and have not ended.
+    /// The tasks of which something may be on the disk that the record does not know of yet: what
+    /// is to be done about them is not done, or they were begun and have not ended.
     ///
     /// - Throws: `QueueError`.
     package func begun() throws(QueueError) -> [QueueTask.ID] {
@@ -170,34 +182,6 @@ extension QueueStore {
                 var reader = ColumnReader(row)
                 return try reader.id()
             }
-        }
-    }
-
-    /// How many tasks there are in each state, by the words of ``find(_:)``; what there is none of is left out.
-    ///
-    /// - Throws: `QueueError`.
-    package func counts() throws(QueueError) -> [String: Int] {
-        try read { db in
-            try Self.counts(
-                db,
-                """
-                SELECT CASE WHEN \(TaskCondition.isPaused) THEN 'paused' ELSE state END AS word, count(*)
-                    FROM tasks GROUP BY word
-                """)
-        }
-    }
-
-    /// How many tasks have ended that nobody was told of, by the words `completed` and `failed`.
-    ///
-    /// - Throws: `QueueError`.
-    package func unseen() throws(QueueError) -> [String: Int] {
-        try read { db in
-            try Self.counts(
-                db,
-                """
-                SELECT state, count(*) FROM tasks
-                    WHERE state IN ('completed', 'failed') AND NOT seen GROUP BY state
-                """)
         }
     }
 
@@ -338,7 +322,8 @@ struct TaskCondition {
         let columns = [
             "tasks.url", "tasks.urls", "tasks.name", "roots.path || '/' || tasks.folder",
         ]
-        // SQLite's own LIKE knows the cases of ASCII only; GRDB's function knows all, and is slower.
+        // SQLite's own LIKE knows the cases of ASCII only; GRDB's function knows all, and is
+        // slower.
         guard text.utf8.contains(where: { $0 >= 0x80 }) else {
             let pattern = text.reduce(into: "") { pattern, character in
                 if "\\%_".contains(character) { pattern.append("\\") }

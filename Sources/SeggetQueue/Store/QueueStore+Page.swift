@@ -2,20 +2,6 @@ import Foundation
 internal import GRDB
 import Segmenter
 
-/// How far a task is that is being fetched, which its record does not say.
-struct LiveTask: Encodable {
-    /// Which task it is.
-    var id: QueueTask.ID
-    /// Bytes on the disk.
-    var done: Int64
-    /// Size in bytes; `nil` where the record has it, or nobody.
-    var size: Int64?
-    /// Bytes per second.
-    var rate: Double?
-    /// Seconds to go.
-    var left: Double?
-}
-
 // A part of the records, in an order.
 extension QueueStore {
     /// Finds the part of the records that a window shows.
@@ -23,12 +9,12 @@ extension QueueStore {
     /// - Parameters:
     ///   - filter: Which tasks are sorted and counted.
     ///   - window: Which of these are returned, and in which order.
-    ///   - live: How far those are that are being fetched.
-    /// - Returns: The records without their options, which are the default ones then, and how many tasks the filter
-    ///   lets pass.
+    ///   - live: The reports of the tasks that are being downloaded.
+    /// - Returns: The records without their options, which are the default ones then, and how many
+    ///   tasks the filter lets pass.
     /// - Throws: `QueueError`.
     func page(
-        _ filter: TaskFilter, _ window: TaskWindow, live: [LiveTask] = []
+        _ filter: TaskFilter, _ window: TaskWindow, live: [TaskReport] = []
     ) throws(QueueError) -> (tasks: [QueueTask], matching: Int) {
         let condition = try TaskCondition(filter)
         return try read { db in
@@ -118,7 +104,8 @@ extension QueueStore {
         let key =
             switch window.order {
             case .order: nil as String?
-            // The sign keeps SQLite from the index of names, which is in another order and does not have the rest.
+            // The sign keeps SQLite from the index of names, which is in another order and does not
+            // have the rest.
             case .name: "(+tasks.name) COLLATE NOCASE"
             case .size: size
             case .progress:
@@ -137,16 +124,24 @@ extension QueueStore {
         return (["\(key) \(direction) NULLS LAST"] + TaskCondition.order).joined(separator: ", ")
     }
 
-    /// Has what is known of the tasks that are being fetched stand beside their rows.
+    /// Returns the table of what the reports of running tasks have, and their records have not.
     private static func join(
-        _ live: [LiveTask]
+        _ live: [TaskReport]
     ) -> (with: String, sql: String, arguments: StatementArguments) {
+        func finite(_ number: Double?) -> Double? { number.flatMap { $0.isFinite ? $0 : nil } }
+        let live = live.map { task in
+            var task = task
+            task.bytesPerSecond = finite(task.bytesPerSecond)
+            task.secondsLeft = finite(task.secondsLeft)
+            return task
+        }
         guard let json = try? JSONEncoder().encode(live) else {
             preconditionFailure("numbers that are finite always have a form in JSON")
         }
-        let columns = ["done", "size", "rate", "left"].map {
-            "json_extract(value, '$.\($0)') AS \"\($0)\""
-        }
+        let columns = [
+            "bytes_done": "done", "size": "size", "bytes_per_second": "rate",
+            "seconds_left": "left",
+        ].map { "json_extract(value, '$.\($0)') AS \"\($1)\"" }
         // As a text, the id is looked up, and the list not gone through for each row.
         return (
             """
@@ -160,7 +155,8 @@ extension QueueStore {
 }
 
 extension TaskCondition {
-    /// By what tasks are in their order: those that have not ended, and then those that have, the newest last.
+    /// By what tasks are in their order: those that have not ended, and then those that have, the
+    /// newest last.
     static let order = [
         isEnded, "CASE WHEN \(isEnded) THEN finished END", "position", "tasks.id",
     ]

@@ -3,9 +3,10 @@ import Glibc
 
 /// The records of a queue, on the disk.
 ///
-/// All calls wait for the disk, so they belong on a thread or an executor of their own; one store is used by one of
-/// them at a time. Each call is a transaction of its own unless it is made within ``transaction(_:)``. What a call
-/// has returned from is on the disk, and stays there when the power fails.
+/// All calls wait for the disk, so they belong on a thread or an executor of their own; one store
+/// is used by one of them at a time. Each call is a transaction of its own unless it is made within
+/// ``transaction(_:)``. What a call has returned from is on the disk, and stays there when the
+/// power fails.
 package final class QueueStore {
     /// The files.
     package let files: QueueFiles
@@ -17,10 +18,10 @@ package final class QueueStore {
     private var openedSecrets: SecretStore?
     /// The transaction that is going on.
     private var current: Database?
-    /// What ``sums()`` has counted, and how much had been changed by then.
-    var counted: (changes: Int, sums: Sums)?
-    /// The tasks that were added, changed or removed since this was last taken; some of them by a transaction that
-    /// failed.
+    /// The last result of ``view(isWorked:)``, and how much had been changed by then.
+    var counted: (changes: Int, view: QueueView)?
+    /// The tasks that were added, changed or removed since this was last taken; some of them by a
+    /// transaction that failed.
     private var touched: Set<QueueTask.ID> = []
     /// Secrets that no record names once the transaction has gone well.
     var outdatedSecrets: [SecretStore.Key] = []
@@ -30,7 +31,8 @@ package final class QueueStore {
     /// Opens a queue.
     ///
     /// - Parameters:
-    ///   - files: Its files; with ``StoreMode/readWrite`` they and their folder are made where they are missing.
+    ///   - files: Its files; with ``StoreMode/readWrite`` they and their folder are made where they
+    ///     are missing.
     ///   - mode: How to open it.
     /// - Throws: `QueueError`; then nothing was changed.
     package convenience init(_ files: QueueFiles, mode: StoreMode) throws(QueueError) {
@@ -45,7 +47,8 @@ package final class QueueStore {
         file = try StoreFile(files.database, mode: mode, schema: schema, patience: patience)
     }
 
-    /// Makes several calls one: all of what they change holds, or, when one of them fails, none of it.
+    /// Makes several calls one: all of what they change holds, or, when one of them fails, none of
+    /// it.
     ///
     /// - Parameter body: The calls; within another transaction they belong to that one.
     /// - Returns: What `body` returns.
@@ -72,15 +75,16 @@ package final class QueueStore {
     func read<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
         do {
             if let current { return try body(current) }
-            // GRDB's `read` sets and resets a pragma about writing, for which SQLite prepares every cached statement
-            // anew (https://sqlite.org/pragma.html#pragma_query_only).
+            // GRDB's `read` sets and resets a pragma about writing, for which SQLite prepares every
+            // cached statement anew (https://sqlite.org/pragma.html#pragma_query_only).
             return try file.queue.unsafeRead { db in try Self.inTransaction(db, .deferred, body) }
         } catch {
             throw QueueError(error, files.database)
         }
     }
 
-    /// Reads and writes, in one transaction: within another one, in that, whose secrets stay whatever happens here.
+    /// Reads and writes, in one transaction: within another one, in that, whose secrets stay
+    /// whatever happens here.
     func write<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
         guard current == nil else { return try read(body) }
         do {
@@ -128,7 +132,8 @@ package final class QueueStore {
 
     private func removeSecrets(_ keys: [SecretStore.Key]) {
         guard !keys.isEmpty else { return }
-        // The transaction has ended, whatever comes of this: what stays is removed by `removeOrphanedSecrets`.
+        // The transaction has ended, whatever comes of this: what stays is removed by
+        // `removeOrphanedSecrets`.
         try? secretStore()?.remove(keys)
     }
 }

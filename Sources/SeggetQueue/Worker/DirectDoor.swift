@@ -8,7 +8,8 @@ public struct DirectDoor: QueueDoor {
     private let files: QueueFiles
     private let patience: Double
 
-    /// Takes the path of the queue's file; it is made where there is none and something is to be written.
+    /// Takes the path of the queue's file; it is made where there is none and something is to be
+    /// written.
     public init(_ path: String, patience: Double = 5) {
         files = QueueFiles(path)
         self.patience = patience
@@ -91,11 +92,10 @@ public struct DirectDoor: QueueDoor {
     /// Tells of tasks as they are recorded; blocks.
     package func recorded(_ filter: TaskFilter) throws(QueueError) -> QueueReport {
         do throws(QueueError) {
-            return try QueueStore(files, mode: .readOnly).report(filter, worker: nil)
+            let store = try QueueStore(files, mode: .readOnly)
+            return try store.report(filter, worker: nil, store.view(isWorked: false))
         } catch  where error.code == .noQueue {
-            return QueueReport(
-                version: seggetVersion, worker: nil, tasks: [], counts: [:], bytesPerSecond: 0,
-                unseen: [:])
+            return QueueReport(version: seggetVersion, worker: nil, tasks: [], QueueView())
         }
     }
 

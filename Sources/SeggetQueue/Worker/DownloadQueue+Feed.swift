@@ -9,13 +9,11 @@ extension DownloadQueue: QueueFeed {
 
     package func stopObserving(_ number: UInt64) { subscribers.remove(number) }
 
-    package func pulse(_ number: UInt64) throws(QueueError) -> QueuePulse {
-        let coordinator = try coordinator()
-        let touched = subscribers.takeTouched(number)
-        let sums = try coordinator.store.sums()
-        return QueuePulse(
-            touched: touched, running: try reports(of: Set(runs.keys), TaskFilter()),
-            counts: sums.counts, unseen: sums.unseen)
+    package func changes(
+        _ number: UInt64
+    ) throws(QueueError) -> (touched: Set<QueueTask.ID>?, view: QueueView) {
+        _ = try coordinator()
+        return (subscribers.takeTouched(number), try view())
     }
 
     package func reports(
@@ -37,9 +35,7 @@ extension DownloadQueue: QueueFeed {
     package func page(
         _ filter: TaskFilter, _ window: TaskWindow
     ) throws(QueueError) -> TaskPage {
-        try coordinator().store.page(
-            filter, window, worker: getpid(), pause: pause,
-            progress: runs.mapValues(\.download.progress))
+        try coordinator().store.page(filter, window, worker: getpid(), view())
     }
 
     package func speedHistory() -> SpeedReport { speeds.speeds(at: secondsSince1970()) }
@@ -59,8 +55,7 @@ extension DownloadQueue: QueueFeed {
             speedometer = nil
             return false
         }
-        let sum = runs.values.reduce(0) { $0 + $1.download.progress.bytesPerSecond }
-        speeds.note(sum, at: secondsSince1970())
+        speeds.note((try? view().bytesPerSecond) ?? 0, at: secondsSince1970())
         return true
     }
 

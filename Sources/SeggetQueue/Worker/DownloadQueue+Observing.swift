@@ -21,7 +21,7 @@ extension DownloadQueue {
                 filter, among: Set(slice), worker: getpid(), pause: pause
             ) { runs[$0]?.download.progress }
         }
-        return try coordinator().store.report(of: reports, filter, worker: getpid(), pause: pause)
+        return try coordinator().store.report(of: reports, filter, worker: getpid(), try view())
     }
 
     /// The whole links of tasks.
@@ -52,38 +52,39 @@ extension DownloadQueue {
         return detail
     }
 
-    /// How far everything is now.
-    public func snapshot() throws(QueueError) -> QueueSnapshot {
-        let coordinator = try coordinator()
-        var running: [TaskReport] = []
-        var sums = try coordinator.store.sums()
-        var bytesReceived = bytesReceived
-        for (id, run) in runs {
-            guard let task = try coordinator.store.task(id) else { continue }
-            let report = TaskReport(
-                task, position: coordinator.machine.place(of: id), progress: run.download.progress)
-            sums.bytesDone += report.bytesDone - task.bytesDone
-            // Servers may state any size.
-            let more = sums.size.addingReportingOverflow((report.size ?? 0) - (task.size ?? 0))
-            sums.size = more.overflow ? .max : more.partialValue
-            bytesReceived += run.download.progress.bytesReceived
-            running.append(report)
+    /// Returns how far the queue is.
+    public func snapshot() throws(QueueError) -> QueueView {
+        var view = try view()
+        let machine = try coordinator().machine
+        for index in view.running.indices {
+            view.running[index].position = machine.place(of: view.running[index].id)
         }
-        running.sort { ($0.position ?? .max) < ($1.position ?? .max) }
-        return QueueSnapshot(
-            running: running, counts: sums.counts,
-            bytesPerSecond: running.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            bytesDone: sums.bytesDone, size: sums.size,
-            bytesReceived: bytesReceived, pauseReason: pause)
+        return view
+    }
+
+    /// Returns how far the queue is; its running tasks are without their places in the order, which
+    /// would have to be counted.
+    package func view() throws(QueueError) -> QueueView {
+        let store = try coordinator().store
+        var view = try store.view()
+        (view.bytesReceived, view.pauseReason) = (bytesReceived, pause)
+        for (id, run) in runs {
+            guard let task = try store.task(id) else { continue }
+            let progress = run.download.progress
+            view.add(TaskReport(task, position: nil, progress: progress), recorded: task)
+            view.bytesReceived += progress.bytesReceived
+        }
+        view.running.sort { ($0.rank ?? .max) < ($1.rank ?? .max) }
+        return view
     }
 
     /// How far everything is, whenever that changes, at most ten times a second.
     ///
-    /// Each call gives a stream of its own, for one reader, that begins with what is so now, keeps the newest only,
-    /// and ends with the queue.
-    public func snapshots() -> AsyncStream<QueueSnapshot> {
+    /// Each call gives a stream of its own, for one reader, that begins with what is so now, keeps
+    /// the newest only, and ends with the queue.
+    public func snapshots() -> AsyncStream<QueueView> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: QueueSnapshot.self, bufferingPolicy: .bufferingNewest(1))
+            of: QueueView.self, bufferingPolicy: .bufferingNewest(1))
         let number = subscribers.add(continuation)
         continuation.onTermination = { [weak self] _ in
             Task { [weak self] in await self?.unsubscribe(number) }
@@ -95,8 +96,8 @@ extension DownloadQueue {
 
     /// What happens in the queue from now on.
     ///
-    /// Each call gives a stream of its own, for one reader, that keeps the newest 256 events for a slow one, and
-    /// ends with the queue.
+    /// Each call gives a stream of its own, for one reader, that keeps the newest 256 events for a
+    /// slow one, and ends with the queue.
     public func events() -> AsyncStream<QueueEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: QueueEvent.self, bufferingPolicy: .bufferingNewest(Subscribers.mostEvents))
@@ -131,8 +132,8 @@ extension DownloadQueue {
     ///
     /// - Parameter id: The task.
     /// - Returns: What is told of it: it is completed, failed or cancelled.
-    /// - Throws: `noTask` when there is none or it is removed; `worker` when the queue is shut down, or waiting
-    ///   was cancelled.
+    /// - Throws: `noTask` when there is none or it is removed; `worker` when the queue is shut
+    ///   down, or waiting was cancelled.
     public func ended(_ id: QueueTask.ID) async throws(QueueError) -> TaskReport {
         while true {
             guard let task = try coordinator().store.task(id) else {

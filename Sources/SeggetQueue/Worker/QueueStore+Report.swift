@@ -7,18 +7,16 @@ extension QueueStore {
     ///
     /// - Parameters:
     ///   - filter: The filter.
-    ///   - worker: The process that works the queue; `nil` for none.
-    ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
-    ///   - progress: Returns the progress of a task that is being downloaded.
+    ///   - worker: The worker of the queue; `nil` for none.
+    ///   - view: How far the queue is.
     /// - Returns: The report.
     /// - Throws: `QueueError`.
     func report(
-        _ filter: TaskFilter, worker: Int32?, pause: String? = nil,
-        progress: (QueueTask.ID) -> DownloadProgress? = { _ in nil }
+        _ filter: TaskFilter, worker: Int32?, _ view: QueueView
     ) throws(QueueError) -> QueueReport {
         let reports = try reports(
-            filter, among: nil, worker: worker, pause: pause, progress: progress)
-        return try report(of: reports, filter, worker: worker, pause: pause)
+            filter, among: nil, worker: worker, pause: view.pauseReason, progress: { _ in nil })
+        return try report(of: reports, filter, worker: worker, view)
     }
 
     /// Returns the reports of some of the tasks that match a filter, in the queue's order; their
@@ -53,12 +51,12 @@ extension QueueStore {
     /// - Parameters:
     ///   - reports: All reports of ``reports(_:among:worker:pause:progress:)``.
     ///   - filter: The filter.
-    ///   - worker: The process that works the queue; `nil` for none.
-    ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
+    ///   - worker: The worker of the queue; `nil` for none.
+    ///   - view: How far the queue is.
     /// - Returns: The report.
     /// - Throws: `QueueError`.
     func report(
-        of reports: [TaskReport], _ filter: TaskFilter, worker: Int32?, pause: String?
+        of reports: [TaskReport], _ filter: TaskFilter, worker: Int32?, _ view: QueueView
     ) throws(QueueError) -> QueueReport {
         var reports = reports
         if filter == TaskFilter() {
@@ -69,55 +67,44 @@ extension QueueStore {
         } else {
             try place(&reports)
         }
-        var counts: [String: Int]
-        let unseen: [String: Int]
-        if worker != nil {
-            // Nobody else changes what this process works.
-            let sums = try sums()
-            (counts, unseen) = (sums.counts, sums.unseen)
-        } else {
-            (counts, unseen) = (try self.counts(), try self.unseen())
-            let stopped = ["running", "verifying"].compactMap { counts.removeValue(forKey: $0) }
-            if !stopped.isEmpty { counts["waiting", default: 0] += stopped.reduce(0, +) }
-        }
         return QueueReport(
-            version: seggetVersion, worker: worker, tasks: reports, counts: counts,
-            bytesPerSecond: reports.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) },
-            unseen: unseen, pauseReason: pause)
+            version: seggetVersion, worker: worker, tasks: reports, view.totals(of: reports))
     }
 
-    /// Tells of a part of the tasks.
+    /// Returns a part of the tasks.
     ///
     /// - Parameters:
-    ///   - filter: Which ones are sorted and counted.
-    ///   - window: Which of them are told of.
-    ///   - worker: The process that works the queue.
-    ///   - pause: Why nothing is fetched.
-    ///   - progress: How far those are that are being fetched.
+    ///   - filter: The tasks that are sorted and counted.
+    ///   - window: The part of them that the page has.
+    ///   - worker: The worker of the queue.
+    ///   - view: How far the queue is.
     /// - Returns: The page, whose speed is that of all tasks.
     /// - Throws: `QueueError`.
     func page(
-        _ filter: TaskFilter, _ window: TaskWindow, worker: Int32, pause: String?,
-        progress: [QueueTask.ID: DownloadProgress]
+        _ filter: TaskFilter, _ window: TaskWindow, worker: Int32, _ view: QueueView
     ) throws(QueueError) -> TaskPage {
-        let live = progress.filter { $1.phase != .ended }.map { LiveTask($0, $1) }
-        let (tasks, matching) = try page(filter, window, live: live)
+        let (tasks, matching) = try page(filter, window, live: view.running)
+        let running = Dictionary(
+            view.running.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         var reports = tasks.map { task in
-            TaskReport(
-                task, position: 1, progress: progress[task.id],
-                file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
-                pause: pause)
+            guard var report = running[task.id] else {
+                return TaskReport(
+                    task, position: 1,
+                    file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
+                    pause: view.pauseReason)
+            }
+            report.position = task.status.isEnded ? nil : 1
+            report.pause(view.pauseReason)
+            return report
         }
         try place(&reports)
-        let sums = try sums()
         return TaskPage(
-            report: QueueReport(
-                version: seggetVersion, worker: worker, tasks: reports, counts: sums.counts,
-                bytesPerSecond: live.reduce(0) { $0 + ($1.rate ?? 0) }, unseen: sums.unseen,
-                pauseReason: pause), matching: matching)
+            report: QueueReport(version: seggetVersion, worker: worker, tasks: reports, view),
+            matching: matching)
     }
 
-    /// For so many at the most, the tasks before each are counted: for more, it is quicker to go through all once.
+    /// For so many at the most, the tasks before each are counted: for more, it is quicker to go
+    /// through all once.
     private static let fewPlaces = 8
 
     /// Tells reports the places of their tasks among all that have not ended.
@@ -193,16 +180,5 @@ extension QueueStore {
             for extent in record.extents { there.insert(extent.range) }
         }
         return there.ranges.map { .init(start: $0.start, end: $0.end) }
-    }
-}
-
-extension LiveTask {
-    /// How far a task is, as its report says.
-    init(_ id: QueueTask.ID, _ progress: DownloadProgress) {
-        func finite(_ number: Double?) -> Double? { number.flatMap { $0.isFinite ? $0 : nil } }
-        self.init(
-            id: id, done: max(progress.bytesDone + progress.bytesVerifying, 0),
-            size: progress.size, rate: finite(progress.bytesPerSecond),
-            left: finite(progress.timeLeft.map { $0 / .seconds(1) }))
     }
 }

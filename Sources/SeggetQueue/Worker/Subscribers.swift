@@ -5,7 +5,7 @@ struct Subscribers {
     /// Events that wait for a slow subscriber; older ones are dropped first.
     static let mostEvents = 256
 
-    private var snapshots: [UInt64: AsyncStream<QueueSnapshot>.Continuation] = [:]
+    private var snapshots: [UInt64: AsyncStream<QueueView>.Continuation] = [:]
     private var events: [UInt64: AsyncStream<QueueEvent>.Continuation] = [:]
     private var observers: [UInt64: Observer] = [:]
     private var next: UInt64 = 0
@@ -17,7 +17,7 @@ struct Subscribers {
     var wantsEvents: Bool { !events.isEmpty }
 
     /// Adds one who wants snapshots.
-    mutating func add(_ continuation: AsyncStream<QueueSnapshot>.Continuation) -> UInt64 {
+    mutating func add(_ continuation: AsyncStream<QueueView>.Continuation) -> UInt64 {
         next += 1
         snapshots[next] = continuation
         return next
@@ -45,7 +45,7 @@ struct Subscribers {
     }
 
     /// Tells how far everything is.
-    func tell(_ snapshot: QueueSnapshot) {
+    func tell(_ snapshot: QueueView) {
         for continuation in snapshots.values { continuation.yield(snapshot) }
     }
 
@@ -60,8 +60,8 @@ struct Subscribers {
         for number in observers.keys { observers[number]?.touch(ids) }
     }
 
-    /// The tasks that may have changed since an observer last asked; `nil` when they are too many to be named, or
-    /// when there is no such observer.
+    /// The tasks that may have changed since an observer last asked; `nil` when they are too many
+    /// to be named, or when there is no such observer.
     mutating func takeTouched(_ number: UInt64) -> Set<QueueTask.ID>? {
         observers[number]?.take()
     }

@@ -25,7 +25,7 @@ struct Audience: Sendable {
         /// The reported tasks that pass the filter; `nil` if unknown, or without a filter.
         var tasks: Set<QueueTask.ID>?
         /// The reported totals; `nil` if unknown.
-        var totals: QueueTotals?
+        var totals: QueueView?
     }
 
     /// The next step of the caller.
@@ -48,7 +48,7 @@ struct Audience: Sendable {
         var running: Set<QueueTask.ID>
         var known: Known
         /// The totals, without the speed.
-        var totals: QueueTotals
+        var totals: QueueView
         /// The id of the event.
         var id: EventID
     }
@@ -114,8 +114,10 @@ struct Audience: Sendable {
     /// Starts a round in which the caller asks the queue for changes.
     mutating func beginRound(at now: Int64) { (lastRound, isRung) = (now, false) }
 
-    /// Records the changes that the queue reported.
-    mutating func note(_ pulse: QueuePulse) { journal.note(pulse, at: lastRound) }
+    /// Notes what the queue said.
+    mutating func note(_ touched: Set<QueueTask.ID>?, _ view: QueueView) {
+        journal.note(touched, view, at: lastRound)
+    }
 
     /// Returns what to send to the listeners that are ready.
     ///
@@ -201,8 +203,7 @@ extension Audience.Question {
         let left = changed.filter {
             !passing.contains($0) && (known.tasks?.contains($0) ?? true)
         }
-        var totals = totals
-        totals.bytesPerSecond = reports.reduce(0) { $0 + ($1.bytesPerSecond ?? 0) }
+        let totals = totals.totals(of: reports)
         var now = Audience.Known(tasks: all, totals: totals)
         if let tasks = known.tasks {
             let isSame = passing.isSubset(of: tasks) && left.isEmpty
@@ -211,8 +212,7 @@ extension Audience.Question {
         let told = reports.filter { changed.contains($0.id) }
         guard !told.isEmpty || !left.isEmpty || totals != known.totals else { return (nil, now) }
         let changes = QueueChanges(
-            tasks: told, removed: left.sorted { $0.description < $1.description },
-            counts: totals.counts, unseen: totals.unseen, bytesPerSecond: totals.bytesPerSecond)
+            tasks: told, removed: left.sorted { $0.description < $1.description }, totals)
         return (changes, now)
     }
 
@@ -220,6 +220,8 @@ extension Audience.Question {
     func known(_ report: QueueReport) -> Audience.Known {
         Audience.Known(
             tasks: filter == TaskFilter() ? nil : Set(report.tasks.map(\.id)),
-            totals: QueueTotals(report))
+            totals: QueueView(
+                counts: report.counts, unseen: report.unseen,
+                bytesPerSecond: report.bytesPerSecond))
     }
 }

@@ -11,7 +11,7 @@ struct EventJournal: Sendable {
     /// The time of the last change.
     private(set) var moment: Int64 = 0
     /// The totals of the last pulse.
-    private(set) var totals = QueueTotals()
+    private(set) var totals = QueueView()
     /// The active tasks, as of the last pulse.
     private(set) var running: [QueueTask.ID: TaskReport] = [:]
     /// The time of each task's last change.
@@ -24,20 +24,20 @@ struct EventJournal: Sendable {
     /// - Parameters:
     ///   - pulse: The changes that the queue reported.
     ///   - now: The time, later than that of the pulse before.
-    mutating func note(_ pulse: QueuePulse, at now: Int64) {
+    mutating func note(_ touched: Set<QueueTask.ID>?, _ view: QueueView, at now: Int64) {
         let before = running
         running = Dictionary(
-            pulse.running.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        var changed = pulse.touched ?? []
+            view.running.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var changed = touched ?? []
         for (id, task) in running where before[id] != task { changed.insert(id) }
         changed.formUnion(before.keys.filter { running[$0] == nil })
-        let isSame = totals.counts == pulse.counts && totals.unseen == pulse.unseen
-        (totals.counts, totals.unseen) = (pulse.counts, pulse.unseen)
-        guard pulse.touched != nil else {
+        let earlier = totals
+        totals = QueueView(counts: view.counts, unseen: view.unseen)
+        guard touched != nil else {
             (latest, horizon, moment) = ([:], now, now)
             return
         }
-        guard !changed.isEmpty || !isSame else { return }
+        guard !changed.isEmpty || totals != earlier else { return }
         moment = now
         for id in changed { latest[id] = now }
         forget()

@@ -15,25 +15,25 @@ struct Metrics: Sendable {
     ///   - snapshot: The state of the queue.
     ///   - version: The version of segget.
     ///   - uptime: Seconds since the service started.
-    init(_ snapshot: QueueSnapshot, version: String, uptime: Double) {
+    init(_ view: QueueView, version: String, uptime: Double) {
         add("segget_info", "gauge", "The version of segget.", [(["version": version], 1)])
         add("segget_uptime_seconds", "gauge", "Time since the start.", [([:], uptime)])
         add(
             "segget_tasks", "gauge", "Tasks by state.",
-            TaskStatus.words.sorted().map { (["state": $0], Double(snapshot.counts[$0] ?? 0)) })
+            TaskStatus.words.sorted().map { (["state": $0], Double(view.counts[$0] ?? 0)) })
         add(
             "segget_connections", "gauge", "Connections that are transferring data.",
-            [([:], Double(snapshot.running.reduce(0) { $0 + ($1.connections ?? 0) }))])
+            [([:], Double(view.running.reduce(0) { $0 + ($1.connections ?? 0) }))])
         add(
             "segget_bytes_per_second", "gauge", "Total speed of all tasks.",
-            [([:], snapshot.bytesPerSecond)])
+            [([:], view.bytesPerSecond)])
         add(
             "segget_received_bytes_total", "counter",
             "Bytes received from servers since the start.",
-            [([:], Double(snapshot.bytesReceived))])
+            [([:], Double(view.bytesReceived))])
         add(
             "segget_paused", "gauge", "Whether a rule of the settings pauses the queue.",
-            [([:], snapshot.pauseReason == nil ? 0 : 1)])
+            [([:], view.pauseReason == nil ? 0 : 1)])
     }
 
     /// The text.

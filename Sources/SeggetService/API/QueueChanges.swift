@@ -17,18 +17,12 @@ package struct QueueChanges: Sendable, Hashable, Codable {
         case tasks, removed, counts, unseen
         case bytesPerSecond = "bytes_per_second"
     }
-}
 
-/// The counts and the speed of a queue.
-struct QueueTotals: Sendable, Hashable {
-    var counts: [String: Int] = [:]
-    var unseen: [String: Int] = [:]
-    var bytesPerSecond = 0.0
-
-    init() {}
-
-    init(_ report: QueueReport) {
-        (counts, unseen, bytesPerSecond) = (report.counts, report.unseen, report.bytesPerSecond)
+    /// Creates the changes of some tasks, with the totals of a view.
+    package init(tasks: [TaskReport], removed: [QueueTask.ID], _ view: QueueView) {
+        (self.tasks, self.removed) = (tasks, removed)
+        (counts, unseen) = (view.counts, view.unseen)
+        bytesPerSecond = view.bytesPerSecond
     }
 }
 
@@ -45,8 +39,7 @@ struct WatchedReport: Sendable {
     /// Creates an empty copy.
     init(_ filter: TaskFilter) {
         isWhole = filter == TaskFilter()
-        report = QueueReport(
-            version: "", worker: nil, tasks: [], counts: [:], bytesPerSecond: 0, unseen: [:])
+        report = QueueReport(version: "", worker: nil, tasks: [], QueueView())
     }
 
     /// Replaces the report.

@@ -137,12 +137,12 @@ final class EventHub {
         let (feed, loop) = (source.feed, loop)
         observer.flatMap { number in
             loop.makeFutureWithTask {
-                await Result { () async throws(QueueError) in try await feed.pulse(number) }
+                await Result { () async throws(QueueError) in try await feed.changes(number) }
             }
         }.assumeIsolated().whenSuccess { [self] result in
             switch result {
-            case .success(let pulse):
-                audience.note(pulse)
+            case .success(let changes):
+                audience.note(changes.touched, changes.view)
                 tell(isRound: true)
             case .failure(let error):
                 finish(.failure(error))

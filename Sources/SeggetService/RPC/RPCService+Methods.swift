@@ -131,13 +131,13 @@ extension RPCService {
     }
 
     private func globalStat() async throws -> JSONValue {
-        let snapshot = try await queue.snapshot()
+        let view = try await queue.view()
         func count(_ states: [String]) -> Int {
-            states.reduce(0) { $0 + (snapshot.counts[$1] ?? 0) }
+            states.reduce(0) { $0 + (view.counts[$1] ?? 0) }
         }
         let stopped = count(Self.stopped)
         return [
-            "downloadSpeed": .text(Int64(snapshot.bytesPerSecond)), "uploadSpeed": "0",
+            "downloadSpeed": .text(Int64(view.bytesPerSecond)), "uploadSpeed": "0",
             "numActive": .text(count(Self.active)),
             "numWaiting": .text(count(Self.waiting)),
             "numStopped": .text(stopped), "numStoppedTotal": .text(stopped),

@@ -23,7 +23,7 @@ struct SleepInhibitor: Sendable {
     let say: @Sendable (String) async -> Void
 
     /// Holds the lock while tasks are active; returns when the snapshots end.
-    func follow(_ snapshots: AsyncStream<QueueSnapshot>) async {
+    func follow(_ snapshots: AsyncStream<QueueView>) async {
         let state = Monitor(State())
         for await snapshot in snapshots {
             // A task that waits for the network does not keep the machine awake.

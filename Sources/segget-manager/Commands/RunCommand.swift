@@ -112,7 +112,7 @@ actor RunReport {
     }
 
     /// Shows the total progress in one line that is redrawn in place.
-    func show(_ snapshots: AsyncStream<QueueSnapshot>) async {
+    func show(_ snapshots: AsyncStream<QueueView>) async {
         var pauseReason: String?
         for await snapshot in snapshots {
             if snapshot.pauseReason != pauseReason {

@@ -240,7 +240,7 @@ struct Service: Sendable {
     private static let idle = "nothing to do"
 
     /// Returns a line such as `3 running, 12 MiB/s`.
-    static func status(_ snapshot: QueueSnapshot) -> String {
+    static func status(_ snapshot: QueueView) -> String {
         func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
         let running = count("running") + count("verifying")
         var parts = running > 0 ? ["\(running) running", Units.speed(snapshot.bytesPerSecond)] : []

@@ -19,8 +19,8 @@ struct ListPageTests {
             "waiting_for_network": 1000, "completed": 1000, "failed": 1000, "cancelled": 1000,
         ]
         return QueueReport(
-            version: "1", worker: nil, tasks: tasks, counts: counts, bytesPerSecond: 1e9,
-            unseen: unseen)
+            version: "1", worker: nil, tasks: tasks,
+            QueueView(counts: counts, unseen: unseen, bytesPerSecond: 1e9))
     }
 
     private static func table(_ columns: Int?, colour: Bool = false) -> TaskTable {

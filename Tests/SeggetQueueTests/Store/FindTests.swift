@@ -25,12 +25,12 @@ import Testing
                     by: Self.comesBefore)
                 #expect(try store.find(filter) == expected, "seed \(seed), \(filter)")
             }
-            #expect(try store.counts() == Self.counts(records))
+            #expect(try store.view().counts == Self.counts(records))
             let unseen = Dictionary(
                 grouping: records.filter {
                     [.completed, .failed].contains($0.status.state) && !$0.isSeen
                 }, by: \.status.state.word)
-            #expect(try store.unseen() == unseen.mapValues(\.count))
+            #expect(try store.view().unseen == unseen.mapValues(\.count))
             withExtendedLifetime(queue) {}
         }
     }
@@ -43,14 +43,15 @@ import Testing
             let queue = try StoredQueue()
             let store = try queue.open()
             try store.insert(made.tasks(60))
-            let all = try store.report(TaskFilter(), worker: nil).tasks
+            let view = try store.view(isWorked: false)
+            let all = try store.report(TaskFilter(), worker: nil, view).tasks
             let ordered = all.filter { $0.position != nil }
             #expect(ordered.map(\.position) == Array(1...ordered.count), "seed \(seed)")
             let places = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.position) })
             for count in [1, 5, 30, 60] {
                 let ids = all.shuffled(using: &made.random).prefix(count).map(\.id.description)
                 let filter = TaskFilter(selection: TaskSelection(ids: ids))
-                let some = try store.report(filter, worker: nil).tasks
+                let some = try store.report(filter, worker: nil, view).tasks
                 #expect(some.count == count)
                 for task in some {
                     #expect(task.position == places[task.id], "seed \(seed), \(task.id)")
@@ -69,10 +70,10 @@ import Testing
             let queue = try StoredQueue()
             let store = try queue.open()
             try store.insert(made.tasks(60))
-            let records = try store.find()
+            let (records, view) = (try store.find(), try store.view(isWorked: false))
             for _ in 0..<20 {
                 let filter = made.chance(3) ? TaskFilter() : Self.filter(&made, records)
-                let whole = try store.report(filter, worker: nil)
+                let whole = try store.report(filter, worker: nil, view)
                 let ids = try store.orderedIDs(filter)
                 #expect(ids == whole.tasks.map(\.id), "seed \(seed), \(filter)")
                 let length = made.pick([1, 7, 60])
@@ -84,7 +85,7 @@ import Testing
                     reports += try store.reports(
                         filter, among: slice, worker: nil, pause: nil, progress: { _ in nil })
                 }
-                let joined = try store.report(of: reports, filter, worker: nil, pause: nil)
+                let joined = try store.report(of: reports, filter, worker: nil, view)
                 #expect(joined == whole, "seed \(seed), \(filter), \(length) each")
             }
             withExtendedLifetime(queue) {}
@@ -264,9 +265,9 @@ import Testing
         #expect(expected.count < 200)
     }
 
-    @Test func sumsMatchRecords() throws {
+    @Test func viewMatchesRecords() throws {
         let store = try queue.open()
-        #expect(try store.sums() == .init(bytesDone: 0, size: 0, counts: [:], unseen: [:]))
+        #expect(try store.view() == QueueView())
         var tasks: [QueueTask] = [
             .plain(at: 0), .plain(at: 1), .plain(at: 2, .completed), .plain(at: 3, .failed),
         ]
@@ -275,21 +276,21 @@ import Testing
             tasks[index].bytesDone = Int64(index + 1)
         }
         try store.insert(tasks)
-        let sums = try store.sums()
-        #expect(sums.bytesDone == 6)
-        #expect(sums.size == (1 << 40) + 7)
-        #expect(sums.counts == ["waiting": 2, "completed": 1, "failed": 1])
-        #expect(sums.unseen == ["completed": 1, "failed": 1])
+        let view = try store.view()
+        #expect(view.bytesDone == 6)
+        #expect(view.size == (1 << 40) + 7)
+        #expect(view.counts == ["waiting": 2, "completed": 1, "failed": 1])
+        #expect(view.unseen == ["completed": 1, "failed": 1])
         try store.markSeen([tasks[3].id])
-        #expect(try store.sums().unseen == ["completed": 1])
+        #expect(try store.view().unseen == ["completed": 1])
         try store.update(tasks[1].id) { $0.bytesDone = 5 }
-        #expect(try store.sums().bytesDone == 9)
+        #expect(try store.view().bytesDone == 9)
         try store.delete([tasks[0].id])
-        #expect(try store.sums().size == 7)
-        #expect(try store.sums().counts["waiting"] == 1)
+        #expect(try store.view().size == 7)
+        #expect(try store.view().counts["waiting"] == 1)
         // Servers may state any size, so the sum is limited.
         for index in 1...2 { try store.update(tasks[index].id) { $0.size = .max } }
-        #expect(try store.sums().size == 4_000_000_000_000_000_000)
+        #expect(try store.view().size == 4_000_000_000_000_000_000)
     }
 
     @Test func marksOnlyResultsAsSeen() throws {
@@ -298,9 +299,9 @@ import Testing
             .plain(at: 0, .failed), .plain(at: 1, .running), .plain(at: 2, .completed),
         ]
         try store.insert(tasks)
-        #expect(try store.unseen() == ["failed": 1, "completed": 1])
+        #expect(try store.view().unseen == ["failed": 1, "completed": 1])
         try store.markSeen([tasks[0].id, tasks[1].id, QueueTask.ID()])
-        #expect(try store.unseen() == ["completed": 1])
+        #expect(try store.view().unseen == ["completed": 1])
         #expect(try store.tasks(tasks.map(\.id)).map(\.isSeen) == [true, false, false])
     }
 }

@@ -174,7 +174,7 @@ import Testing
                 "waiting": 1, "running": 1, "verifying": 1, "retrying": 1, "waiting_for_network": 1,
                 "paused": 6, "completed": 2, "failed": 2, "cancelled": 2,
             ])
-        #expect(try store.counts() == words)
+        #expect(try store.view().counts == words)
         #expect(try store.events(of: FirstVersion.task.id).map(\.event) == ["e", "stalled"])
         for task in try store.find() { try store.update(task.id) { $0.status = task.status } }
         let stored = try store.read { db in

@@ -42,23 +42,25 @@ import Testing
         }
     }
 
-    private static func live(_ made: inout MadeUpTasks, _ tasks: [QueueTask]) -> [LiveTask] {
+    private static func live(_ made: inout MadeUpTasks, _ tasks: [QueueTask]) -> [TaskReport] {
         tasks.filter { _ in made.chance(4) }.map { task in
-            LiveTask(
-                id: task.id, done: Int64(made.random.next() >> 30),
-                size: made.pick([nil, 0, 1 << 40, .max]), rate: made.pick([nil, 0, 1, 1, 2.5]),
-                left: made.pick([nil, 0, 7.25, 1e18]))
+            var report = TaskReport(task, position: nil)
+            report.bytesDone = Int64(made.random.next() >> 30)
+            report.size = made.pick([nil, 0, 1 << 40, .max]) ?? report.size
+            report.bytesPerSecond = made.pick([nil, 0, 1, 1, 2.5])
+            report.secondsLeft = made.pick([nil, 0, 7.25, 1e18])
+            return report
         }
     }
 
     /// Sorts tasks that are in queue order.
     private static func sorted(
-        _ tasks: [QueueTask], _ window: TaskWindow, _ live: [LiveTask]
+        _ tasks: [QueueTask], _ window: TaskWindow, _ live: [TaskReport]
     ) -> [QueueTask] {
         guard window.order != .order else {
             return window.isDescending ? tasks.reversed() : tasks
         }
-        func sorted<Value: Comparable>(_ value: (QueueTask, LiveTask?) -> Value?) -> [QueueTask] {
+        func sorted<Value: Comparable>(_ value: (QueueTask, TaskReport?) -> Value?) -> [QueueTask] {
             let keys = tasks.enumerated().map { place, task in
                 (place: place, task: task, key: value(task, live.first { $0.id == task.id }))
             }
@@ -77,17 +79,17 @@ import Testing
         case .name: sorted { task, _ in task.place.name.map(Self.lowercased) }
         case .size: sorted { $1?.size ?? $0.size }
         case .progress: sorted { Self.progress($0, $1) }
-        case .speed: sorted { $1?.rate }
-        case .left: sorted { $1?.left }
+        case .speed: sorted { $1?.bytesPerSecond }
+        case .left: sorted { $1?.secondsLeft }
         case .added: sorted { task, _ in task.added }
         case .finished: sorted { task, _ in task.finished }
         }
     }
 
-    private static func progress(_ task: QueueTask, _ live: LiveTask?) -> Double? {
+    private static func progress(_ task: QueueTask, _ live: TaskReport?) -> Double? {
         if task.status.state == .completed { return 1 }
         guard let size = live?.size ?? task.size, size > 0 else { return nil }
-        return min(1, Double(live?.done ?? task.bytesDone) / Double(size))
+        return min(1, Double(live?.bytesDone ?? task.bytesDone) / Double(size))
     }
 
     /// Returns a name with the capital letters of ASCII in lower case.
@@ -130,12 +132,13 @@ import Testing
             let store = try queue.open()
             try store.insert(made.tasks(40))
             for filter in [TaskFilter(), TaskFilter(text: "data")] {
-                let whole = try store.report(filter, worker: 1, pause: "no")
+                var view = try store.view()
+                view.pauseReason = "no"
+                let whole = try store.report(filter, worker: 1, view)
                 for limit in [3, 1000] {
                     var window = TaskWindow()
                     window.limit = limit
-                    let page = try store.page(
-                        filter, window, worker: 1, pause: "no", progress: [:])
+                    let page = try store.page(filter, window, worker: 1, view)
                     var expected = whole
                     expected.tasks = Array(whole.tasks.prefix(limit))
                     #expect(page.report == expected, "seed \(seed)")

@@ -70,7 +70,7 @@ struct DownloadQueueTests {
             let end = try await queue.ended(id)
             #expect(end.state == "completed")
             await queue.shutdown()
-            var seen: [QueueSnapshot] = []
+            var seen: [QueueView] = []
             for await snapshot in snapshots { seen.append(snapshot) }
             #expect(seen.count <= 1)
         }

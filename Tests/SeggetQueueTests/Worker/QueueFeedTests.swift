@@ -25,10 +25,10 @@ struct QueueFeedTests {
             let other = try await queue.add(held(2))
             // It is notified only once until it reads the changes.
             #expect(rung.withLock { $0 } == 1)
-            let first = try await queue.pulse(number)
+            let first = try await queue.changes(number)
             #expect(first.touched == [id, other])
-            #expect(first.counts == ["paused": 2] && first.running.isEmpty)
-            #expect(try await queue.pulse(number).touched == [])
+            #expect(first.view.counts == ["paused": 2] && first.view.running.isEmpty)
+            #expect(try await queue.changes(number).touched == [])
 
             let one = TaskSelection(id)
             for (place, command) in [
@@ -38,9 +38,9 @@ struct QueueFeedTests {
             ].enumerated() {
                 _ = try await queue.perform([command])
                 #expect(rung.withLock { $0 } == place + 2, "\(command)")
-                let pulse = try await queue.pulse(number)
-                #expect(pulse.touched?.contains(id) == true, "\(command)")
-                #expect(pulse.touched?.contains(other) == false, "\(command)")
+                let changes = try await queue.changes(number)
+                #expect(changes.touched?.contains(id) == true, "\(command)")
+                #expect(changes.touched?.contains(other) == false, "\(command)")
             }
             #expect(try await queue.reports(of: [id, other], TaskFilter()).map(\.id) == [other])
             await queue.stopObserving(number)

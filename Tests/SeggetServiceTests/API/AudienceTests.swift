@@ -7,10 +7,12 @@ struct AudienceTests {
     private static let held = TaskFilter(selection: TaskSelection(states: ["paused"]))
     private let ids = (0..<4).map { _ in QueueTask.ID() }
 
-    private static func pulse(
+    private typealias Changes = (touched: Set<QueueTask.ID>?, view: QueueView)
+
+    private static func changes(
         _ touched: Set<QueueTask.ID>?, running: [TaskReport] = [], counts: [String: Int] = [:]
-    ) -> QueuePulse {
-        QueuePulse(touched: touched, running: running, counts: counts, unseen: [:])
+    ) -> Changes {
+        (touched, QueueView(running: running, counts: counts))
     }
 
     private static func task(_ id: QueueTask.ID, bytes: Int64 = 0, speed: Double? = nil)
@@ -24,10 +26,10 @@ struct AudienceTests {
 
     /// Runs a round with the changes of the queue, and returns the questions.
     private func round(
-        _ audience: inout Audience, at now: Int64, _ pulse: QueuePulse
+        _ audience: inout Audience, at now: Int64, _ changes: Changes
     ) -> [Audience.Question] {
         audience.beginRound(at: now)
-        audience.note(pulse)
+        audience.note(changes.touched, changes.view)
         return audience.takeQuestions(isRound: true)
     }
 
@@ -63,7 +65,7 @@ struct AudienceTests {
                 #expect(audience.step(at: Int64(now)) == .wait(Int64(rest)))
                 continue
             }
-            let questions = round(&audience, at: Int64(now), Self.pulse([ids[0]]))
+            let questions = round(&audience, at: Int64(now), Self.changes([ids[0]]))
             told += questions.count
             tell(&audience, questions)
         }
@@ -73,7 +75,7 @@ struct AudienceTests {
     @Test func newListenerReceivesReportAtOnce() {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: nil)
-        tell(&audience, round(&audience, at: 1, Self.pulse([])))
+        tell(&audience, round(&audience, at: 1, Self.changes([])))
         #expect(audience.step(at: 2) == .rest)
         let second = audience.add(TaskFilter(), after: nil)
         #expect(audience.step(at: 2) == .round(false))
@@ -87,10 +89,10 @@ struct AudienceTests {
         var audience = Audience(epoch: "e")
         let all = (0..<100).map { _ in audience.add(TaskFilter(), after: nil) }
         let filtered = audience.add(Self.held, after: nil)
-        let first = round(&audience, at: 1, Self.pulse([]))
+        let first = round(&audience, at: 1, Self.changes([]))
         #expect(first.map(\.listeners) == [all, [filtered]])
         tell(&audience, first)
-        let second = round(&audience, at: 300, Self.pulse([ids[0]]))
+        let second = round(&audience, at: 300, Self.changes([ids[0]]))
         #expect(second.map(\.listeners) == [all, [filtered]])
         #expect(second.map(\.changed) == [[ids[0]], [ids[0]]])
         #expect(second[0].id.description == "e-300")
@@ -99,14 +101,14 @@ struct AudienceTests {
     @Test func slowListenerReceivesLatestChangesAfterReading() {
         var audience = Audience(epoch: "e")
         let number = audience.add(TaskFilter(), after: nil)
-        tell(&audience, round(&audience, at: 1, Self.pulse([])), isTaken: false)
+        tell(&audience, round(&audience, at: 1, Self.changes([])), isTaken: false)
         for (place, id) in ids.enumerated() {
-            #expect(round(&audience, at: 300 * Int64(place + 1), Self.pulse([id])).isEmpty)
+            #expect(round(&audience, at: 300 * Int64(place + 1), Self.changes([id])).isEmpty)
         }
         audience.taken(number)
         #expect(audience.step(at: 1201) == .wait(249))
         #expect(audience.step(at: 1450) == .round(true))
-        let questions = round(&audience, at: 1450, Self.pulse([]))
+        let questions = round(&audience, at: 1450, Self.changes([]))
         #expect(questions.map(\.changed) == [Set(ids)])
         #expect(questions[0].id.moment == 1200)
         tell(&audience, questions)
@@ -116,11 +118,11 @@ struct AudienceTests {
     @Test func returningListenerReceivesChangesSinceLastEvent() {
         var audience = Audience(epoch: "e")
         let number = audience.add(TaskFilter(), after: nil)
-        tell(&audience, round(&audience, at: 1, Self.pulse([ids[0]])))
-        tell(&audience, round(&audience, at: 300, Self.pulse([ids[1]])))
+        tell(&audience, round(&audience, at: 1, Self.changes([ids[0]])))
+        tell(&audience, round(&audience, at: 300, Self.changes([ids[1]])))
         audience.remove(number)
         _ = audience.add(TaskFilter(), after: "e-1")
-        let questions = round(&audience, at: 600, Self.pulse([ids[2]]))
+        let questions = round(&audience, at: 600, Self.changes([ids[2]]))
         #expect(questions.map(\.changed) == [[ids[1], ids[2]]])
         // A listener with the latest event receives none.
         _ = audience.add(TaskFilter(), after: "e-600")
@@ -131,29 +133,29 @@ struct AudienceTests {
     func unknownEventIDReceivesFullReport(id: String?) {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: id)
-        #expect(round(&audience, at: 1000, Self.pulse([ids[0]])).map(\.changed) == [nil])
+        #expect(round(&audience, at: 1000, Self.changes([ids[0]])).map(\.changed) == [nil])
     }
 
     @Test func progressOfRunningTaskIsChange() {
         var audience = Audience(epoch: "e")
         _ = audience.add(TaskFilter(), after: nil)
         let running = Self.task(ids[0], bytes: 1, speed: 5)
-        tell(&audience, round(&audience, at: 1, Self.pulse([ids[0]], running: [running])))
+        tell(&audience, round(&audience, at: 1, Self.changes([ids[0]], running: [running])))
         // Running tasks are read again without a notification.
         #expect(audience.step(at: 251) == .round(true))
-        #expect(round(&audience, at: 251, Self.pulse([], running: [running])).isEmpty)
+        #expect(round(&audience, at: 251, Self.changes([], running: [running])).isEmpty)
         let more = Self.task(ids[0], bytes: 2, speed: 5)
-        let questions = round(&audience, at: 501, Self.pulse([], running: [more]))
+        let questions = round(&audience, at: 501, Self.changes([], running: [more]))
         #expect(questions.map(\.changed) == [[ids[0]]])
         tell(&audience, questions)
-        #expect(round(&audience, at: 751, Self.pulse([])).map(\.changed) == [[ids[0]]])
+        #expect(round(&audience, at: 751, Self.changes([])).map(\.changed) == [[ids[0]]])
     }
 
     @Test func historyIsLimited() {
         var journal = EventJournal()
         for moment in 1...40 {
             let ids = Set((0..<1000).map { _ in QueueTask.ID() })
-            journal.note(Self.pulse(ids), at: Int64(moment))
+            journal.note(ids, QueueView(), at: Int64(moment))
         }
         #expect(journal.changed(since: 1) == nil)
         let recent = journal.changed(since: 38)
@@ -162,7 +164,7 @@ struct AudienceTests {
         let most = oldest.flatMap { journal.changed(since: Int64($0))?.count } ?? .max
         #expect(most <= EventJournal.most)
         // A change of unknown tasks counts as a change of all.
-        journal.note(Self.pulse(nil), at: 41)
+        journal.note(nil, QueueView(), at: 41)
         #expect(journal.changed(since: 40) == nil)
         #expect(journal.changed(since: 41) == [])
     }
@@ -171,11 +173,11 @@ struct AudienceTests {
 
     private func question(
         changed: Set<QueueTask.ID>, filter: TaskFilter = Self.held, tasks: Set<QueueTask.ID>?,
-        totals: QueueTotals? = QueueTotals()
+        totals: QueueView? = QueueView()
     ) -> Audience.Question {
         Audience.Question(
             listeners: [1], filter: filter, changed: changed, running: [],
-            known: Audience.Known(tasks: tasks, totals: totals), totals: QueueTotals(),
+            known: Audience.Known(tasks: tasks, totals: totals), totals: QueueView(),
             id: EventID(epoch: "e", moment: 1))
     }
 

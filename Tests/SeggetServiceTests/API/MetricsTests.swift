@@ -6,7 +6,7 @@ import Testing
 @testable import SeggetService
 
 struct MetricsTests {
-    private static let snapshot = QueueSnapshot(
+    private static let snapshot = QueueView(
         running: [Sample.tasks[0]], counts: ["running": 1, "completed": 2, "paused": 3],
         bytesPerSecond: 1.5, bytesDone: 5, size: 9, bytesReceived: 1 << 40)
 

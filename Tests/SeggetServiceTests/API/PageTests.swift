@@ -79,7 +79,7 @@ struct PageTests {
         ]
         let changes = try JSON.write(
             QueueChanges(
-                tasks: Sample.tasks, removed: [], counts: [:], unseen: [:], bytesPerSecond: 0))
+                tasks: Sample.tasks, removed: [], QueueView()))
         for text in [batch, try JSON.write(settings), changes] {
             let object = try JSONSerialization.jsonObject(with: text)
             var keys: Set<String> = []

@@ -14,16 +14,16 @@ struct WatchedReportTests {
     }
 
     private static func report(_ tasks: [TaskReport]) -> QueueReport {
-        QueueReport(
-            version: "1", worker: 1, tasks: tasks, counts: [:], bytesPerSecond: 0, unseen: [:])
+        QueueReport(version: "1", worker: 1, tasks: tasks, QueueView())
     }
 
     private static func changes(_ tasks: [TaskReport], removed: [QueueTask.ID] = [])
         -> QueueChanges
     {
         QueueChanges(
-            tasks: tasks, removed: removed, counts: ["waiting": tasks.count], unseen: ["failed": 1],
-            bytesPerSecond: 7)
+            tasks: tasks, removed: removed,
+            QueueView(
+                counts: ["waiting": tasks.count], unseen: ["failed": 1], bytesPerSecond: 7))
     }
 
     @Test func appliesChangesInOrder() {

@@ -76,8 +76,9 @@ actor FakeDoor: RPCQueue {
         }
         return QueueReport(
             version: seggetVersion, worker: getpid(), tasks: tasks,
-            counts: ["completed": 1, "running": 1], bytesPerSecond: 1_048_576,
-            unseen: ["completed": 1])
+            QueueView(
+                counts: ["completed": 1, "running": 1], unseen: ["completed": 1],
+                bytesPerSecond: 1_048_576))
     }
 
     func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
@@ -147,15 +148,20 @@ extension FakeDoor {
 
     func stopObserving(_ number: UInt64) { bells[number] = nil }
 
-    func pulse(_ number: UInt64) throws(QueueError) -> QueuePulse {
+    func changes(
+        _ number: UInt64
+    ) throws(QueueError) -> (touched: Set<QueueTask.ID>?, view: QueueView) {
         if let failure { throw failure }
         if isMoving, let index = tasks.firstIndex(where: { $0.id == Sample.first }) {
             tasks[index].bytesDone += 1
         }
         defer { touched = [] }
-        return QueuePulse(
-            touched: touched, running: tasks.filter(\.isFetched),
-            counts: ["completed": 1, "running": 1], unseen: ["completed": 1])
+        return (
+            touched,
+            QueueView(
+                running: tasks.filter(\.isFetched), counts: ["completed": 1, "running": 1],
+                unseen: ["completed": 1])
+        )
     }
 
     func reports(
@@ -204,9 +210,9 @@ extension FakeDoor {
         try await detail(task.id.description).segments
     }
 
-    func snapshot() throws(QueueError) -> QueueSnapshot {
+    func view() throws(QueueError) -> QueueView {
         if let failure { throw failure }
-        return QueueSnapshot(
+        return QueueView(
             running: tasks.filter(\.isFetched),
             counts: ["completed": 1, "running": 1, "paused": 2],
             bytesPerSecond: 1_048_576, bytesDone: 5, size: 9, bytesReceived: 12_345)

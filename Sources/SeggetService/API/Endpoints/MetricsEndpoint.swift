@@ -10,7 +10,7 @@ extension Endpoint {
         ownErrors: ErrorReply.ofQueue,
         handler: .answer { _, api in
             let metrics = Metrics(
-                try await api.door.snapshot(), version: seggetVersion,
+                try await api.door.view(), version: seggetVersion,
                 uptime: monotonicSeconds() - api.start)
             return APIReply(metrics.text, type: Metrics.type)
         })
