@@ -51,6 +51,9 @@ static const unsigned char map_js[] = {
 static const unsigned char settings_js[] = {
 #embed "files/settings.js"
 };
+static const unsigned char states_js[] = {
+#embed "files/states.js"
+};
 static const unsigned char style_css[] = {
 #embed "files/style.css"
 };
@@ -75,6 +78,7 @@ static const struct page_file files[] = {
     {"manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
     {"map.js", map_js, sizeof map_js},
     {"settings.js", settings_js, sizeof settings_js},
+    {"states.js", states_js, sizeof states_js},
     {"style.css", style_css, sizeof style_css},
     {"texts.js", texts_js, sizeof texts_js},
 };

@@ -2,9 +2,9 @@
 import { connectionsOf, listOf } from "./add.js";
 import { check, dialog, field, h, menu, notice, rateField, reasonOf, Wrong } from "./dom.js";
 import { bytes, nameOf } from "./format.js";
+import { AGAIN, ENDED, RUNNING, WAITING } from "./states.js";
 import { t } from "./texts.js";
 
-const ENDED = new Set(["completed", "failed", "cancelled"]);
 const UNDO = 5000;
 
 /** A command for each of so many tasks as one may name. */
@@ -16,25 +16,24 @@ export const isMissing = (task) => task.state === "completed" && task.file === "
 
 /** Which actions mean something for a task. */
 const FITS = {
-  start: (task) => !["running", "verifying"].includes(task.state) && task.state !== "completed",
+  start: (task) => !RUNNING.includes(task.state) && task.state !== "completed",
   resume: (task) => ["paused", "failed", "cancelled"].includes(task.state),
-  pause: (task) => task.state !== "paused" && !ENDED.has(task.state),
-  retry: (task) => ["failed", "cancelled", "retrying"].includes(task.state) || isMissing(task),
-  cancel: (task) => !ENDED.has(task.state),
-  move: (task) => Boolean(task.position) && !ENDED.has(task.state),
+  pause: (task) => task.state !== "paused" && !ENDED.includes(task.state),
+  retry: (task) => AGAIN.includes(task.state) || isMissing(task),
+  cancel: (task) => !ENDED.includes(task.state),
+  move: (task) => Boolean(task.position) && !ENDED.includes(task.state),
   change: (task) => task.state !== "completed",
 };
 
 /** What a row offers: the first action that fits, and what fits always. */
 export function actionsOf(task) {
-  const first = (ENDED.has(task.state) ? ["retry"] : ["pause", "resume"]).find((name) => FITS[name](task));
+  const first = (ENDED.includes(task.state) ? ["retry"] : ["pause", "resume"]).find((name) => FITS[name](task));
   const words = (name) => t(name === "retry" && isMissing(task) ? "a.again" : `a.${name}`);
   return [...first ? [first] : [], "remove", "more"].map((name) => [name, words(name)]);
 }
 
-const ACTIVE = ["waiting", "running", "verifying", "retrying", "waiting_for_network"];
 /** The states in which `pauseAll` and `resumeAll` find tasks. */
-export const ALL = { pauseAll: ACTIVE, resumeAll: ["paused"] };
+export const ALL = { pauseAll: [...WAITING, ...RUNNING], resumeAll: ["paused"] };
 
 export class Acts {
   /** `changed` is called after commands were carried out. */

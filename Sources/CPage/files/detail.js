@@ -4,6 +4,7 @@ import { known } from "./detail-texts.js";
 import { nameOf } from "./format.js";
 import { Graph } from "./graph.js";
 import { ASKED, merged, NONE, SegmentMap, Swatch, THERE, UNCHECKED } from "./map.js";
+import { AGAIN, ENDED, RUNNING } from "./states.js";
 import { language } from "./texts.js";
 
 /** Sets a text only if it is another one, so that a selection stays. */
@@ -50,10 +51,6 @@ const sentence = (text = "") => text.replace(/`([^`]*)`/g, "“$1”").replace(/
 
 const host = (url = "") => url.replace(/^[a-z]+:\/\//i, "").split("/")[0];
 
-const FETCHED = new Set(["running", "verifying"]);
-const AGAIN = new Set(["failed", "cancelled", "retrying"]);
-const ENDED = new Set(["completed", "failed", "cancelled"]);
-
 export class Detail {
   /** `on`: `credentials(ids)`, `rename(task)`. */
   constructor(container, { api, t, format, act, on }) {
@@ -97,7 +94,7 @@ export class Detail {
     const before = this.task;
     this.task = task;
     if (this.data) this.data.task = task;
-    if (before?.state !== task.state || !FETCHED.has(task.state)) this.poll();
+    if (before?.state !== task.state || !RUNNING.includes(task.state)) this.poll();
     else this.head();
   }
 
@@ -129,7 +126,7 @@ export class Detail {
       this.measure((asked + Date.now()) / 2000);
       this.render();
     }
-    const pause = FETCHED.has(this.task?.state) ? 1000 : ENDED.has(this.task?.state) ? 30000 : 5000;
+    const pause = RUNNING.includes(this.task?.state) ? 1000 : ENDED.includes(this.task?.state) ? 30000 : 5000;
     if (!document.hidden) this.timer = setTimeout(() => this.poll(), pause);
   }
 
@@ -138,7 +135,7 @@ export class Detail {
     const { servers = [], task } = this.data;
     const bytes = servers.reduce((sum, server) => sum + server.bytes, 0);
     const before = this.before;
-    this.before = servers.length && FETCHED.has(task.state) ? { time, bytes } : null;
+    this.before = servers.length && RUNNING.includes(task.state) ? { time, bytes } : null;
     if (!before || time - before.time < 0.2) return;
     const good = this.before && bytes >= before.bytes && time - before.time <= 3;
     this.graph.add(time, good ? (bytes - before.bytes) / (time - before.time) : null);
@@ -286,7 +283,7 @@ export class Detail {
     this.links.value = "";
     this.closeForm();
     await this.command({ command: "set", urls });
-    if (AGAIN.has(state)) await this.command({ command: "retry" });
+    if (AGAIN.includes(state)) await this.command({ command: "retry" });
   }
 
   stateText({ state, file, digests, skipped, html, pause_reason: reason, position, retry_at: retry, waiting_since: since }) {
@@ -318,10 +315,10 @@ export class Detail {
     }
     const { pause, resume, retry, link, credentials, place } = this.buttons;
     const focused = document.activeElement;
-    show(pause, !ENDED.has(task.state) && task.state !== "paused");
+    show(pause, !ENDED.includes(task.state) && task.state !== "paused");
     show(resume, task.state === "paused");
     const isMissing = task.state === "completed" && task.file === "missing";
-    show(retry, AGAIN.has(task.state) || isMissing);
+    show(retry, AGAIN.includes(task.state) || isMissing);
     say(retry, t(`d.${isMissing ? "again" : task.state === "retrying" ? "retryNow" : "retry"}`));
     show(link, task.state !== "completed");
     const { step, needed = [] } = error ?? {};
@@ -331,7 +328,7 @@ export class Detail {
     credentials.classList.toggle("primary", !credentials.hidden && step !== "access");
     place.classList.toggle("primary", !place.hidden);
     retry.classList.toggle("primary", !credentials.classList.contains("primary") && place.hidden);
-    show(this.graphed, FETCHED.has(task.state) || this.graph.samples.length > 0);
+    show(this.graphed, RUNNING.includes(task.state) || this.graph.samples.length > 0);
     // The button that was pressed gives its focus to the one that takes its place.
     if (focused?.hidden) [resume, pause, retry, link].find((button) => !button.hidden)?.focus();
 
@@ -342,7 +339,7 @@ export class Detail {
     say(arrived.value, task.size === undefined ? done
       : `${this.percent(task.bytes_done, task.size)} · ${t("d.of", { done, size: bytes(task.size) })}`);
     for (const figure of [speed, left, connections]) {
-      show(figure.element, FETCHED.has(task.state) || (ended && figure !== connections));
+      show(figure.element, RUNNING.includes(task.state) || (ended && figure !== connections));
     }
     say(speed.label, t(ended ? "d.mean" : "d.speed"));
     const rate = ended && took > 0 ? task.size / took : task.bytes_per_second;
@@ -373,7 +370,7 @@ export class Detail {
     const { data, task, t } = this;
     const { bytes } = this.format;
     const { size } = task;
-    const fetched = FETCHED.has(task.state);
+    const fetched = RUNNING.includes(task.state);
     const complete = task.state === "completed";
     const gone = task.file === "missing";
     const verified = complete && task.digests.length > 0 && !gone && task.file !== "changed";
@@ -450,7 +447,7 @@ export class Detail {
     const { bytes } = format;
     const trips = new Intl.NumberFormat(language, { maximumSignificantDigits: 2 });
     const several = (this.data.servers?.length ?? 0) > 1;
-    this.connections.fill((FETCHED.has(this.task.state) && this.data.connections || []).map((each) => {
+    this.connections.fill((RUNNING.includes(this.task.state) && this.data.connections || []).map((each) => {
       const { start, end, position = start } = each;
       return {
         // Where it is narrow, the server stands below the state.

@@ -1,10 +1,9 @@
 // The table of tasks. The service sorts and pages; only the rows that are seen are there.
 import { h, icon, put, say } from "./dom.js";
 import { bytes, duration, nameOf, percent, speed, time } from "./format.js";
+import { ENDED, RUNNING } from "./states.js";
 import { meaning, t } from "./texts.js";
 
-const ENDED = new Set(["completed", "failed", "cancelled"]);
-const FETCHED = new Set(["running", "verifying"]);
 /** Rows that are asked for at a time, how many of them before the first that is seen, and how near their end is too near. */
 const [WINDOW, BEFORE, NEAR] = [200, 80, 30];
 
@@ -317,7 +316,7 @@ export class List {
       return;
     }
     const [words, kind, sign] = stateOf(task, this.going.has(task.id));
-    const fetched = FETCHED.has(task.state);
+    const fetched = RUNNING.includes(task.state);
     const share = task.size ? task.bytes_done / task.size : task.state === "completed" ? 1 : 0;
     // A bar moves with its task, and not from one task to another.
     if (row.id !== task.id) row.fill.style.transition = "none";
@@ -542,7 +541,7 @@ export class List {
     const task = this.task(index);
     this.dragged = false;
     if (event.button !== 0 || event.pointerType === "touch" || event.target.closest(".c-tick, .acts") || !task ||
-      this.sort !== "order" || this.descending || ENDED.has(task.state)) return;
+      this.sort !== "order" || this.descending || ENDED.includes(task.state)) return;
     const start = event.clientY;
     const { scroller, body } = this;
     let point = event, beat, before = null;

@@ -8,12 +8,14 @@ import * as format from "./format.js";
 import { Graph } from "./graph.js";
 import { List, SORTS } from "./list.js";
 import { help, settings } from "./settings.js";
+import { ENDED, RUNNING, WAITING } from "./states.js";
 import { count, language, meaning, number, t } from "./texts.js";
 
-const FETCHED = ["running", "verifying", "retrying", "waiting_for_network"];
+// Events of tasks that only wait for a slot are not needed.
+const FETCHED = [...RUNNING, "retrying", "waiting_for_network"];
 const FILTERS = {
-  all: [], running: ["running", "verifying"], waiting: ["waiting", "retrying", "waiting_for_network"], paused: ["paused"],
-  completed: ["completed"], failed: ["failed"], cancelled: ["cancelled"],
+  all: [], running: RUNNING, waiting: WAITING, paused: ["paused"],
+  ...Object.fromEntries(ENDED.map((state) => [state, [state]])),
 };
 const wide = matchMedia("(min-width: 1180px)");
 const narrow = matchMedia("(max-width: 799px)");

@@ -50,12 +50,13 @@ public struct TaskSelection: Sendable, Hashable {
     public var tags: [String]
     /// All tasks.
     public var isAll: Bool
-    /// Words of states, of which `held` is one; where there are any, only tasks in one of these.
-    public var states: [String]
+    /// The states of the tasks; empty for any state.
+    public var states: [TaskStatus.Word]
 
     /// Selects tasks.
     public init(
-        ids: [String] = [], tags: [String] = [], isAll: Bool = false, states: [String] = []
+        ids: [String] = [], tags: [String] = [], isAll: Bool = false,
+        states: [TaskStatus.Word] = []
     ) {
         self.ids = ids
         self.tags = tags

@@ -221,36 +221,22 @@ public struct TaskStatus: Sendable, Hashable {
     /// Whether the user paused the task, and it has not ended.
     var isPaused: Bool { wanted == .paused && !isEnded }
 
-    /// The word for the task's state that all surfaces show: one of ``words``.
-    public var word: String { isPaused ? "paused" : state.word }
-
-    /// All words that ``word`` can be.
-    public static let words = [
-        "waiting", "running", "retrying", "waiting_for_network", "verifying", "paused", "completed",
-        "failed", "cancelled",
-    ]
-
-    /// Returns the word of a state that a user or a client has given, one of ``words``; `nil` if it is none.
-    ///
-    /// `held`, which versions before 0.3 used, is `paused`.
-    public static func word(given text: String) -> String? {
-        let word = text == "held" ? "paused" : text
-        return words.contains(word) ? word : nil
-    }
+    /// The word for the task's state that all surfaces show.
+    public var word: Word { isPaused ? .paused : state.word }
 }
 
 extension TaskStatus.State {
     /// The state as one word, as the database stores it; ``TaskStatus/word`` is the one to show.
-    var word: String {
+    var word: TaskStatus.Word {
         switch self {
-        case .waiting: "waiting"
-        case .running: "running"
-        case .verifying: "verifying"
-        case .retrying: "retrying"
-        case .waitingForNetwork: "waiting_for_network"
-        case .completed: "completed"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
+        case .waiting: .waiting
+        case .running: .running
+        case .verifying: .verifying
+        case .retrying: .retrying
+        case .waitingForNetwork: .waitingForNetwork
+        case .completed: .completed
+        case .failed: .failed
+        case .cancelled: .cancelled
         }
     }
 
@@ -263,16 +249,16 @@ extension TaskStatus.State {
     }
 
     /// Reads a word with its time; `nil` for any other word.
-    public init?(word: String, time: Double?) {
+    public init?(word: TaskStatus.Word, time: Double?) {
         switch word {
-        case "waiting": self = .waiting
-        case "running": self = .running
-        case "verifying": self = .verifying
-        case "retrying": self = .retrying(at: time ?? 0)
-        case "waiting_for_network": self = .waitingForNetwork(since: time ?? 0)
-        case "completed": self = .completed
-        case "failed": self = .failed
-        case "cancelled": self = .cancelled
+        case .waiting: self = .waiting
+        case .running: self = .running
+        case .verifying: self = .verifying
+        case .retrying: self = .retrying(at: time ?? 0)
+        case .waitingForNetwork: self = .waitingForNetwork(since: time ?? 0)
+        case .completed: self = .completed
+        case .failed: self = .failed
+        case .cancelled: self = .cancelled
         default: return nil
         }
     }

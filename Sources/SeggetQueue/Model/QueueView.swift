@@ -6,11 +6,10 @@
 public struct QueueView: Sendable, Hashable {
     /// The tasks that are being downloaded, in queue order.
     public var running: [TaskReport]
-    /// The number of tasks in each state, by ``TaskStatus/word``; states without tasks are left
-    /// out.
-    public var counts: [String: Int]
-    /// The numbers of unseen results, by the words `completed` and `failed`.
-    public var unseen: [String: Int]
+    /// The number of tasks in each state; states without tasks are left out.
+    public var counts: [TaskStatus.Word: Int]
+    /// The numbers of unseen results: completed, failed.
+    public var unseen: [TaskStatus.Word: Int]
     /// Speed of all tasks together over the last five seconds, in bytes per second.
     public var bytesPerSecond: Double
     /// Bytes on the disk, of the tasks that are neither cancelled nor failed.
@@ -24,7 +23,8 @@ public struct QueueView: Sendable, Hashable {
 
     /// Creates a view, by default the one of an empty queue.
     public init(
-        running: [TaskReport] = [], counts: [String: Int] = [:], unseen: [String: Int] = [:],
+        running: [TaskReport] = [], counts: [TaskStatus.Word: Int] = [:],
+        unseen: [TaskStatus.Word: Int] = [:],
         bytesPerSecond: Double = 0, bytesDone: Int64 = 0, size: Int64 = 0,
         bytesReceived: Int64 = 0, pauseReason: String? = nil
     ) {

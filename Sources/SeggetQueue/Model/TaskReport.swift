@@ -7,8 +7,8 @@ public import Segmenter
 public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     /// Which task it is.
     public var id: QueueTask.ID
-    /// The word of its state: see ``TaskStatus/word``.
-    public var state: String
+    /// Its state.
+    public var state: TaskStatus.Word
     /// What the user wants.
     public var wanted: TaskStatus.Wanted
     /// The URL as it was added.
@@ -199,12 +199,12 @@ public struct QueueReport: Sendable, Hashable, Codable {
     /// The tasks that were asked for: those in the order first, then those that have ended, the
     /// newest last.
     public var tasks: [TaskReport]
-    /// How many tasks there are in each state, by ``TaskStatus/word``.
-    public var counts: [String: Int]
+    /// The number of tasks in each state.
+    public var counts: [TaskStatus.Word: Int]
     /// Speed of all tasks together, in bytes per second.
     public var bytesPerSecond: Double
-    /// How many tasks have ended that nobody was told of: completed, failed.
-    public var unseen: [String: Int]
+    /// The numbers of unseen results: completed, failed.
+    public var unseen: [TaskStatus.Word: Int]
     /// Why no task runs, as text, while a rule of the settings pauses the queue.
     public var pauseReason: String?
 

@@ -40,7 +40,7 @@ extension QueueStore {
     /// The records that a filter lets pass: those in the order, and then those that have ended, the
     /// newest last.
     ///
-    /// The words of states are ``TaskStatus/words``: a paused task is in no other state until
+    /// A paused task is in no other state than ``TaskStatus/Word/paused`` until
     /// it has ended. A task has to have one of the ids or tags, when there are any.
     ///
     /// - Throws: `QueueError`.
@@ -138,17 +138,18 @@ extension QueueStore {
             let found = try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
-                        SELECT CASE WHEN \(TaskCondition.isPaused) THEN 'paused'
-                            ELSE state END AS word, count(*), total(NOT seen), total(bytes_done), total(size)
+                        SELECT CASE WHEN \(TaskCondition.isPaused)
+                            THEN '\(TaskStatus.Word.paused)' ELSE state END AS word, count(*),
+                            total(NOT seen), total(bytes_done), total(size)
                             FROM tasks GROUP BY word
                         """))
             while let row = try found.next() {
                 var reader = ColumnReader(row)
-                let word = try reader.text()
+                let word = TaskStatus.Word(rawValue: try reader.text())
                 view.counts[word] = Int(clamping: try reader.integer())
                 let unseen = Int(try reader.number())
-                if ["completed", "failed"].contains(word), unseen > 0 { view.unseen[word] = unseen }
-                guard !["cancelled", "failed"].contains(word) else { continue }
+                if [.completed, .failed].contains(word), unseen > 0 { view.unseen[word] = unseen }
+                guard ![.cancelled, .failed].contains(word) else { continue }
                 bytesDone += try reader.number()
                 size += try reader.number()
             }
@@ -156,10 +157,10 @@ extension QueueStore {
         // Servers may state any size.
         (view.bytesDone, view.size) = (Int64(min(bytesDone, 4e18)), Int64(min(size, 4e18)))
         guard isWorked else {
-            let stopped = ["running", "verifying"].compactMap {
+            let stopped = TaskStatus.Word.withSlot.compactMap {
                 view.counts.removeValue(forKey: $0)
             }
-            if !stopped.isEmpty { view.counts["waiting", default: 0] += stopped.reduce(0, +) }
+            if !stopped.isEmpty { view.counts[.waiting, default: 0] += stopped.reduce(0, +) }
             return view
         }
         counted = (changes, view)
@@ -265,7 +266,9 @@ struct TaskCondition {
     var sql: String
     var arguments: StatementArguments
 
-    static let isEnded = "(state IN ('completed', 'failed', 'cancelled'))"
+    // The indexes have the same expression, word for word.
+    static let isEnded =
+        "(state IN (\(TaskStatus.Word.ended.map { "'\($0)'" }.joined(separator: ", "))))"
     // The database stores `held` for a paused task, as every version of segget did.
     static let isPaused = "(wanted = 'held' AND NOT \(isEnded))"
 
@@ -302,11 +305,11 @@ struct TaskCondition {
                     ]))
         }
         if !selection.states.isEmpty {
-            let orPaused = selection.states.contains("paused") ? "OR" : "AND NOT"
+            let orPaused = selection.states.contains(.paused) ? "OR" : "AND NOT"
             parts.append(
                 TaskCondition(
                     sql: "(\(Self.isIn("state")) \(orPaused) \(Self.isPaused))",
-                    arguments: [Self.list(Set(selection.states))]))
+                    arguments: [Self.list(Set(selection.states.map(\.rawValue)))]))
         }
         if let text = filter.text, !text.isEmpty { parts.append(Self.containing(text)) }
         if filter.isUnseen {

@@ -110,7 +110,7 @@ extension QueueStore {
             case .size: size
             case .progress:
                 """
-                CASE WHEN state = 'completed' THEN 1.0
+                CASE WHEN state = '\(TaskStatus.Word.completed)' THEN 1.0
                     WHEN \(size) > 0 THEN min(1.0, CAST(\(done) AS REAL) / \(size)) END
                 """
             case .speed: "live.rate"

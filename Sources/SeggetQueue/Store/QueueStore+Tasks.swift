@@ -98,7 +98,8 @@ extension QueueStore {
                         problem = ?, chore = ? WHERE id = ?
                     """)
             try statement.execute(arguments: [
-                status.wanted.stored, status.state.word, status.state.time, status.position,
+                status.wanted.stored, status.state.word.rawValue, status.state.time,
+                status.position,
                 status.attempts, try status.problem.map { try rows.json($0) },
                 try chore.map { try rows.json($0) }, id.description,
             ])

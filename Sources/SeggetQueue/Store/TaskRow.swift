@@ -52,7 +52,7 @@ struct TaskRow {
             task.id.description, task.url,
             task.urls == [task.url] ? nil : try json(task.urls),
             task.place.folder, task.place.name, task.place.isNameGiven,
-            status.wanted.stored, status.state.word, status.state.time, status.position,
+            status.wanted.stored, status.state.word.rawValue, status.state.time, status.position,
             status.attempts, try status.problem.map { try json($0) },
             try task.chore.map { try json($0) }, task.isSeen, task.secretParts.rawValue,
             task.keepsNoSecrets, Int64(task.umask),
@@ -113,7 +113,7 @@ struct TaskRow {
         guard let wanted = TaskStatus.Wanted(stored: try reader.text()) else {
             throw UnreadableValue(description: "the value of `wanted` is unknown")
         }
-        let word = try reader.text()
+        let word = TaskStatus.Word(rawValue: try reader.text())
         guard let state = TaskStatus.State(word: word, time: reader.optionalNumber()) else {
             throw UnreadableValue(description: "the state is unknown")
         }

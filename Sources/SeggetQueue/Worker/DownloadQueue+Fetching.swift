@@ -155,7 +155,7 @@ extension DownloadQueue {
                 message: "skipped: the file exists, and was not checked")
         case .success(let file):
             TaskEvent(
-                time: now.wall, event: "completed",
+                time: now.wall, event: TaskStatus.Word.completed.rawValue,
                 message: "complete and verified, \(Units.size(file.size))"
                     + (file.isPage ? "; \(Summary.pageWarning)" : ""))
         case .failure(let error) where error.reason == .cancelled:

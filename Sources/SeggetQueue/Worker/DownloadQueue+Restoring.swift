@@ -36,7 +36,7 @@ extension DownloadQueue {
                 try store.addEvents(
                     [
                         TaskEvent(
-                            time: now.wall, event: "completed",
+                            time: now.wall, event: TaskStatus.Word.completed.rawValue,
                             message: "complete and verified before segget was stopped")
                     ], of: id)
             case .leave, .runAgain, .finishChore: break

@@ -79,7 +79,7 @@ extension TaskSelection {
     ///
     /// `retry --all` is about tasks that failed. Files that the user moved away are not to be downloaded again by it.
     func meansCompleted(_ id: QueueTask.ID) -> Bool {
-        states.contains(TaskStatus.State.completed.word)
+        states.contains(.completed)
             || ids.contains { id.description.hasPrefix($0.lowercased()) }
     }
 }

@@ -104,7 +104,7 @@ extension QueueCoordinator {
             return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
         default:
             guard task.status.isPaused, !new.isPaused else {
-                return CommandResult(id, .unchanged, "is \(state.replacing("_", with: " "))")
+                return CommandResult(id, .unchanged, "is \(state.text)")
             }
             return CommandResult(
                 id, machine.resume(id) ? .done : .unchanged, "was paused: it is resumed")

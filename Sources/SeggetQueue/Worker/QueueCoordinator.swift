@@ -320,7 +320,7 @@ final class QueueCoordinator {
                 CommandResult(id, .unchanged, "is \(word), and its file is missing").then(.again)
             }
         }
-        let word = entry.status.word.replacing("_", with: " ")
+        let word = entry.status.word.text
         return CommandResult(id, .unchanged, "is \(word)")
     }
 }

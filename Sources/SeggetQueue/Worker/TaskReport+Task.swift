@@ -52,7 +52,7 @@ extension TaskReport {
 
     /// Says why nothing of the queue is fetched, where the task would be.
     package mutating func pause(_ reason: String?) {
-        if state == "waiting" { pauseReason = reason }
+        if state == .waiting { pauseReason = reason }
     }
 
     /// A URL without credentials and query.
@@ -71,7 +71,7 @@ extension TaskReport {
     ///
     /// - Parameter task: Its record, as whoever worked it last left it.
     mutating func stop(_ task: QueueTask) {
-        state = "waiting"
+        state = .waiting
         guard let target = Chores.target(task.place) else { return }
         bytesDone = Assembly.bytesRecorded(folder: target.folder, name: target.name)
     }

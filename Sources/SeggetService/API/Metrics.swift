@@ -20,7 +20,9 @@ struct Metrics: Sendable {
         add("segget_uptime_seconds", "gauge", "Time since the start.", [([:], uptime)])
         add(
             "segget_tasks", "gauge", "Tasks by state.",
-            TaskStatus.words.sorted().map { (["state": $0], Double(view.counts[$0] ?? 0)) })
+            TaskStatus.Word.all.sorted { $0.rawValue < $1.rawValue }.map {
+                (["state": $0.rawValue], Double(view.counts[$0] ?? 0))
+            })
         add(
             "segget_connections", "gauge", "Connections that are transferring data.",
             [([:], Double(view.running.reduce(0) { $0 + ($1.connections ?? 0) }))])

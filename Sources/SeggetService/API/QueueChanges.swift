@@ -7,9 +7,9 @@ package struct QueueChanges: Sendable, Hashable, Codable {
     /// The tasks that no longer pass the filter, or no longer exist.
     package var removed: [QueueTask.ID]
     /// The number of tasks in each state, as in a report.
-    package var counts: [String: Int]
+    package var counts: [TaskStatus.Word: Int]
     /// The number of unseen results, as in a report.
-    package var unseen: [String: Int]
+    package var unseen: [TaskStatus.Word: Int]
     /// The total speed of the tasks that pass the filter, in bytes per second.
     package var bytesPerSecond: Double
 

@@ -99,8 +99,7 @@ public struct QueueAccess: Sendable {
         }
         var report = try await DirectDoor(path).report(filter)
         report.worker = worker
-        let fetched = TaskFilter(
-            selection: TaskSelection(states: ["running", "verifying", "waiting_for_network"]))
+        let fetched = TaskFilter(selection: TaskSelection(states: TaskStatus.Word.downloading))
         let live = try await door.report(fetched)
         let byID = Dictionary(uniqueKeysWithValues: live.tasks.map { ($0.id, $0) })
         for index in report.tasks.indices {

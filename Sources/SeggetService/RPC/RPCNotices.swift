@@ -27,12 +27,12 @@ struct RPCNotices: Sendable {
     }
 
     /// The tasks' states, in aria2's words.
-    private var words: [QueueTask.ID: String]
+    private var words: [QueueTask.ID: RPCStatus.Word]
 
     /// Records the states of the existing tasks.
     init(_ tasks: [TaskReport]) {
         words = Dictionary(
-            tasks.map { ($0.id, RPCStatus.word($0)) }, uniquingKeysWith: { $1 })
+            tasks.map { ($0.id, RPCStatus.Word($0)) }, uniquingKeysWith: { $1 })
     }
 
     /// Records an event.
@@ -44,26 +44,25 @@ struct RPCNotices: Sendable {
         case .removed(let id):
             // The task was removed before its result was reported.
             guard let word = words.removeValue(forKey: id) else { return [] }
-            return ["complete", "error", "removed"].contains(word)
-                ? [] : [Notice(word: "Stop", id: id)]
+            return word.isEnded ? [] : [Notice(word: "Stop", id: id)]
         default: return []
         }
     }
 
     private mutating func take(_ report: TaskReport) -> [Notice] {
-        let (id, word) = (report.id, RPCStatus.word(report))
+        let (id, word) = (report.id, RPCStatus.Word(report))
         let before = words.updateValue(word, forKey: id)
         guard word != before else { return [] }
         func notice(_ word: String) -> Notice { Notice(word: word, id: id) }
         // Like aria2, report the start of a task that ended before it was seen to be active.
-        let begin = before == "active" || before == nil ? [] : [notice("Start")]
+        let begin = before == .active || before == nil ? [] : [notice("Start")]
         switch word {
-        case "active": return [notice("Start")]
-        case "paused": return before == nil ? [] : [notice("Pause")]
-        case "complete": return begin + [notice("Complete")]
-        case "error": return begin + [notice("Error")]
-        case "removed": return [notice("Stop")]
-        default: return []
+        case .active: return [notice("Start")]
+        case .paused: return before == nil ? [] : [notice("Pause")]
+        case .complete: return begin + [notice("Complete")]
+        case .error: return begin + [notice("Error")]
+        case .removed: return [notice("Stop")]
+        case .waiting: return []
         }
     }
 }

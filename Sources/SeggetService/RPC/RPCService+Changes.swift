@@ -131,7 +131,7 @@ extension RPCService {
 
     func pause(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
-        guard !Self.stopped.contains(report.state), report.state != "paused" else {
+        guard !Self.stopped.contains(report.state), report.state != .paused else {
             throw RPCError("GID#\(report.id) cannot be paused now")
         }
         _ = try await carryOut(.pause(TaskSelection(report.id)))
@@ -140,7 +140,7 @@ extension RPCService {
 
     func unpause(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
-        guard report.state == "paused" else {
+        guard report.state == .paused else {
             throw RPCError("GID#\(report.id) cannot be unpaused now")
         }
         _ = try await carryOut(.resume(TaskSelection(report.id)))
@@ -241,7 +241,7 @@ extension RPCService {
         let own = presentOptions(task)
         var present = common.withLock { $0 }.replaced(by: own)
         present.set("gid", report.id.description)
-        present.set("pause", report.state == "paused" ? "true" : "false")
+        present.set("pause", report.state == .paused ? "true" : "false")
         // Clients send back the unchanged values of `getOption`.
         let shown = present.shown
         let given = try parameters.members(1).filter { $1.string == nil || $1.string != shown[$0] }

@@ -1,18 +1,15 @@
-package import SeggetQueue
+import SeggetQueue
 import SeggetReports
 import Segmenter
 
 // The methods that report tasks.
 extension RPCService {
-    /// The states of tasks that have neither a slot nor a result.
-    static let waiting = ["waiting", "paused", "retrying", "waiting_for_network"]
-    /// The states of tasks that have a slot.
-    static let active = ["running", "verifying"]
-    /// The states of tasks that have a result.
-    static let stopped = ["completed", "failed", "cancelled"]
-
-    /// Returns aria2's word for a task's state.
-    package static func word(of report: TaskReport) -> String { RPCStatus.word(report) }
+    /// The tasks that have neither a slot nor an end.
+    static let waiting: [TaskStatus.Word] = [.waiting, .paused, .retrying, .waitingForNetwork]
+    /// The tasks that have a slot.
+    static let active = TaskStatus.Word.withSlot
+    /// The tasks that have ended.
+    static let stopped = TaskStatus.Word.ended
 
     func tellStatus(_ parameters: RPCParameters) async throws -> JSONValue {
         let keys = try parameters.keys(1)
@@ -34,7 +31,7 @@ extension RPCService {
 
     /// Reports a part of a list; a negative offset counts from the end, and reverses the order.
     private func tellPart(
-        _ parameters: RPCParameters, of states: [String]
+        _ parameters: RPCParameters, of states: [TaskStatus.Word]
     ) async throws -> JSONValue {
         let (offset, count) = (try parameters.integer(0), try parameters.count(1))
         let keys = try parameters.keys(2)
@@ -51,7 +48,7 @@ extension RPCService {
 
     /// Returns the tasks in some states: waiting ones in queue order, those with a result by its
     /// time.
-    func tasks(in states: [String]) async throws -> [TaskReport] {
+    func tasks(in states: [TaskStatus.Word]) async throws -> [TaskReport] {
         try await queue.report(TaskFilter(selection: TaskSelection(states: states))).tasks
     }
 
@@ -82,7 +79,7 @@ extension RPCService {
         _ report: TaskReport, _ keys: Set<String>, _ task: QueueTask? = nil
     ) async throws -> RPCStatus {
         var status = RPCStatus(report: report, task: task)
-        let isPartial = report.size != nil && report.bytesDone > 0 && report.state != "completed"
+        let isPartial = report.size != nil && report.bytesDone > 0 && report.state != .completed
         let hasPieces = isPartial && keys.contains("bitfield")
         if status.task == nil, hasPieces || keys.contains("files") {
             status.task = try await queue.whole(report.id)
@@ -95,7 +92,7 @@ extension RPCService {
 
     func servers(_ parameters: RPCParameters) async throws -> JSONValue {
         let report = try await find(parameters)
-        guard RPCStatus.word(report) == "active" else {
+        guard RPCStatus.Word(report) == .active else {
             throw RPCError("No active download for GID#\(report.id)")
         }
         let detail = try await queue.detail(report.id.description)

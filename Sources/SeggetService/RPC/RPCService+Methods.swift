@@ -132,14 +132,11 @@ extension RPCService {
 
     private func globalStat() async throws -> JSONValue {
         let view = try await queue.view()
-        func count(_ states: [String]) -> Int {
-            states.reduce(0) { $0 + (view.counts[$1] ?? 0) }
-        }
-        let stopped = count(Self.stopped)
+        let stopped = view.counts.total(in: Self.stopped)
         return [
             "downloadSpeed": .text(Int64(view.bytesPerSecond)), "uploadSpeed": "0",
-            "numActive": .text(count(Self.active)),
-            "numWaiting": .text(count(Self.waiting)),
+            "numActive": .text(view.counts.total(in: Self.active)),
+            "numWaiting": .text(view.counts.total(in: Self.waiting)),
             "numStopped": .text(stopped), "numStoppedTotal": .text(stopped),
         ]
     }

@@ -7,7 +7,7 @@ import SeggetAria2
 /// The status of a task in aria2's terms.
 ///
 /// Pure.
-struct RPCStatus: Sendable {
+package struct RPCStatus: Sendable {
     /// The report of the task.
     var report: TaskReport
     /// The complete record of the task; `nil` if no requested key needs it.
@@ -15,15 +15,24 @@ struct RPCStatus: Sendable {
     /// The segments on the disk; `nil` if no requested key needs them.
     var segments: [TaskDetail.Segment]?
 
-    /// Returns aria2's word for a state.
-    static func word(_ report: TaskReport) -> String {
-        switch report.state {
-        case "running", "verifying": "active"
-        case "completed": "complete"
-        case "failed": "error"
-        case "cancelled": "removed"
-        case "paused": "paused"
-        default: "waiting"
+    /// aria2's words for the state of a task.
+    package enum Word: String, Sendable {
+        case active, waiting, paused, complete, error, removed
+
+        /// Whether a task in this state has ended.
+        var isEnded: Bool { [.complete, .error, .removed].contains(self) }
+
+        /// Returns the word for the state of a task.
+        package init(_ report: TaskReport) {
+            self =
+                switch report.state {
+                case .running, .verifying: .active
+                case .completed: .complete
+                case .failed: .error
+                case .cancelled: .removed
+                case .paused: .paused
+                default: .waiting
+                }
         }
     }
 
@@ -44,7 +53,7 @@ struct RPCStatus: Sendable {
     private func value(of key: String) -> JSONValue? {
         switch key {
         case "gid": .string(report.id.description)
-        case "status": .string(Self.word(report))
+        case "status": .string(Word(report).rawValue)
         case "totalLength": .text(report.size ?? 0)
         case "completedLength": .text(report.bytesDone)
         case "uploadLength", "uploadSpeed": "0"
@@ -57,7 +66,7 @@ struct RPCStatus: Sendable {
         case "files": files
         case "errorCode": errorCode.map { .text($0.rawValue) }
         case "errorMessage": errorCode.map { .string(errorMessage($0)) }
-        case "verifiedLength": report.state == "verifying" ? .text(report.bytesDone) : nil
+        case "verifiedLength": report.state == .verifying ? .text(report.bytesDone) : nil
         default: nil
         }
     }
@@ -88,7 +97,7 @@ struct RPCStatus: Sendable {
         func set(_ pieces: Range<Int64>) {
             for piece in pieces { bytes[Int(piece / 8)] |= 0x80 >> UInt8(piece % 8) }
         }
-        if report.state == "completed" || report.state == "verifying" {
+        if report.state == .completed || report.state == .verifying {
             set(0..<count)
         } else {
             for segment in Self.joined(segments ?? []) {
@@ -132,7 +141,7 @@ struct RPCStatus: Sendable {
     /// The URLs, without users and passwords.
     var uris: JSONValue {
         let urls = (task?.everyURL ?? [report.url]).map { WebAddress.withoutSecrets($0) }
-        let isUsed = !["waiting", "paused"].contains(Self.word(report))
+        let isUsed = ![.waiting, .paused].contains(Word(report))
         return .array(
             urls.enumerated().map { index, url in
                 ["uri": .string(url), "status": isUsed && index == 0 ? "used" : "waiting"]
@@ -144,9 +153,9 @@ struct RPCStatus: Sendable {
     /// The code of the task's result; `nil` before it has one.
     private var errorCode: Aria2ErrorCode? {
         switch report.state {
-        case "completed": .finished
-        case "cancelled": .removed
-        case "failed": report.error.map { Aria2ErrorCode($0, url: report.url) } ?? .unknown
+        case .completed: .finished
+        case .cancelled: .removed
+        case .failed: report.error.map { Aria2ErrorCode($0, url: report.url) } ?? .unknown
         default: nil
         }
     }

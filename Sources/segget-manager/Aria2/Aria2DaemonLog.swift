@@ -41,25 +41,25 @@ final class Aria2DaemonLog: Sendable {
     /// Logs the events of tasks, and runs commands for them, until the queue is shut down.
     func follow(_ queue: DownloadQueue, _ commands: [Aria2Settings.Hook: String]) async {
         var hooks = Aria2Hooks(commands)
-        var words: [QueueTask.ID: String] = [:]
+        var words: [QueueTask.ID: RPCStatus.Word] = [:]
         for await event in await queue.events() {
             guard case .changed(let task) = event else { continue }
-            let word = RPCService.word(of: task)
+            let word = RPCStatus.Word(task)
             guard words.updateValue(word, forKey: task.id) != word else { continue }
             let path = task.path ?? ""
             var problem: String?
             switch word {
-            case "active": problem = hooks.started(task.id, path: path)
-            case "complete":
+            case .active: problem = hooks.started(task.id, path: path)
+            case .complete:
                 say(.notice, "Download complete: \(path)")
                 problem = end(task.id, .finished, path, &hooks)
-            case "error":
+            case .error:
                 let code = task.error.map { Aria2ErrorCode($0, url: task.url) } ?? .unknown
                 say(.error, "\(task.error?.message ?? "") (errorCode=\(code.rawValue))")
                 problem = end(task.id, code, path, &hooks)
-            case "paused": problem = hooks.paused(task.id, path: path)
-            case "removed": problem = end(task.id, .removed, path, &hooks)
-            default: break
+            case .paused: problem = hooks.paused(task.id, path: path)
+            case .removed: problem = end(task.id, .removed, path, &hooks)
+            case .waiting: break
             }
             if let problem { say(.error, problem) }
         }
@@ -76,8 +76,7 @@ final class Aria2DaemonLog: Sendable {
     /// 0.
     func code(of queue: DownloadQueue) async -> Int32 {
         let counts = (try? await queue.snapshot().counts) ?? [:]
-        let ended = ["completed", "failed", "cancelled"]
-        let open = counts.filter { !ended.contains($0.key) }.values
+        let open = counts.filter { !$0.key.isEnded }.values
         if open.contains(where: { $0 > 0 }) { return Aria2ErrorCode.inProgress.rawValue }
         let failed = codes.withLock { codes in
             codes.values.first { $0 != .finished && $0 != .removed }
@@ -103,8 +102,8 @@ struct Aria2DaemonSession: Sendable {
         guard let path = path ?? settings.saveSession else { return nil }
         do throws(QueueError) {
             let reports = try await queue.report(TaskFilter()).tasks
-            let failed = reports.filter { $0.state == "failed" && isSaved($0) }
-            let open = reports.filter { !["completed", "failed", "cancelled"].contains($0.state) }
+            let failed = reports.filter { $0.state == .failed && isSaved($0) }
+            let open = reports.filter { !$0.state.isEnded }
             let usual = Aria2Task(urls: ["http://localhost/"], options: Aria2Options())
                 .batchItem(home: "", exists: { _ in false }).options
             var tasks: [Aria2Task] = []

@@ -28,7 +28,7 @@ struct SleepInhibitor: Sendable {
         for await snapshot in snapshots {
             // A task that waits for the network does not keep the machine awake.
             let isFetching = snapshot.running.contains {
-                ["running", "verifying"].contains($0.state)
+                TaskStatus.Word.withSlot.contains($0.state)
             }
             if isFetching { hold(state) } else { release(state) }
         }

@@ -76,7 +76,7 @@ final class TaskHooks: Sendable {
 
     /// Runs the command for a task that has ended.
     func ended(_ end: TaskEnd) {
-        let isCompleted = end.task.state == "completed"
+        let isCompleted = end.task.state == .completed
         counts.withLock { counts in
             if isCompleted { counts.completed += 1 } else { counts.failed += 1 }
         }

@@ -17,6 +17,9 @@ struct ListCommand: ParsableCommand {
             """)
 
     @Flag(help: "Print one JSON array of objects (see docs/json.md).") var json: JSONFormat?
+    /// The words of states.
+    private static let words = TaskStatus.Word.all.map(\.rawValue)
+
     @Flag(
         help: ArgumentHelp(
             "With `--json`: include the full URLs.",
@@ -27,9 +30,9 @@ struct ListCommand: ParsableCommand {
         help: ArgumentHelp(
             "List only tasks in this state; repeatable.",
             discussion:
-                "One of \(TaskStatus.words.joined(separator: ", ")).",
+                "One of \(ListCommand.words.joined(separator: ", ")).",
             valueName: "state"),
-        completion: .list(TaskStatus.words))
+        completion: .list(ListCommand.words))
     var state: [String] = []
     @Option(
         help: ArgumentHelp("List only tasks with this tag; repeatable.", valueName: "tag"),
@@ -45,9 +48,9 @@ struct ListCommand: ParsableCommand {
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
     func validate() throws {
-        for state in state where TaskStatus.word(given: state) == nil {
+        for state in state where TaskStatus.Word(given: state) == nil {
             throw ValidationError(
-                "there is no state `\(state)`; the states are \(TaskStatus.words.joined(separator: ", "))"
+                "there is no state `\(state)`; the states are \(Self.words.joined(separator: ", "))"
             )
         }
         guard !links || json != nil else { throw ValidationError("`--links` needs `--json`") }
@@ -59,7 +62,8 @@ struct ListCommand: ParsableCommand {
 
     private var filter: TaskFilter {
         var filter = TaskFilter(
-            selection: TaskSelection(tags: tag, states: state.compactMap(TaskStatus.word(given:))),
+            selection: TaskSelection(
+                tags: tag, states: state.compactMap(TaskStatus.Word.init(given:))),
             text: text)
         filter.isUnseen = unseen
         return filter

@@ -101,11 +101,11 @@ actor RunReport {
                 let text = TaskNews(task).text
             else { continue }
             switch task.state {
-            case "failed":
+            case .failed:
                 codes.append(task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable)
                 say(.error, text, always: true)
                 if let hint = task.error?.queueHint(task.id) { say(.hint, hint, always: true) }
-            case "completed": say(.none, text)
+            case .completed: say(.none, text)
             default: say(.note, text)
             }
         }
@@ -127,7 +127,7 @@ actor RunReport {
                 continue
             }
             let (paused, waiting) = (
-                snapshot.counts["paused"] ?? 0, snapshot.counts["waiting"] ?? 0
+                snapshot.counts[.paused] ?? 0, snapshot.counts[.waiting] ?? 0
             )
             var parts = ["\(snapshot.running.count) running", "\(waiting) waiting"]
             if paused > 0 { parts.append("\(paused) paused") }

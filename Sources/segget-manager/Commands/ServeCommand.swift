@@ -241,12 +241,11 @@ struct Service: Sendable {
 
     /// Returns a line such as `3 running, 12 MiB/s`.
     static func status(_ snapshot: QueueView) -> String {
-        func count(_ state: String) -> Int { snapshot.counts[state] ?? 0 }
-        let running = count("running") + count("verifying")
+        let running = snapshot.counts.total(in: TaskStatus.Word.withSlot)
         var parts = running > 0 ? ["\(running) running", Units.speed(snapshot.bytesPerSecond)] : []
-        let waiting = count("waiting") + count("retrying")
+        let waiting = snapshot.counts.total(in: [.waiting, .retrying])
         if waiting > 0 { parts.append("\(waiting) waiting") }
-        let offline = count("waiting_for_network")
+        let offline = snapshot.counts.total(in: [.waitingForNetwork])
         if offline > 0 { parts.append("\(offline) waiting for the network") }
         return parts.isEmpty ? idle : parts.joined(separator: ", ")
     }

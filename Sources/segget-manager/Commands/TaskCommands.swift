@@ -123,7 +123,9 @@ struct ClearCommand: ParsableCommand {
     }
 
     func run() throws {
-        let states = (state.isEmpty ? EndedState.allCases : state).map(\.rawValue)
+        let states = (state.isEmpty ? EndedState.allCases : state).map {
+            TaskStatus.Word(rawValue: $0.rawValue)
+        }
         try queue.run { access in
             let command = QueueCommand.remove(TaskSelection(states: states), files: false)
             let results = Array(try await access.door.perform([command]).joined())

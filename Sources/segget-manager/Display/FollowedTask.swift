@@ -83,8 +83,8 @@ struct FollowedTask {
         let task = last.task
         let phase: DownloadProgress.Phase =
             switch task.state {
-            case "running": .downloading
-            case "verifying": .verifying
+            case .running: .downloading
+            case .verifying: .verifying
             default: .waitingForNetwork
             }
         return DownloadProgress(
@@ -103,7 +103,7 @@ struct FollowedTask {
             let isNew = next != nil || event.time > lastEvent.time
             // Other messages report the result.
             let isEnd =
-                ["completed", "skipped", "stopped"].contains(event.event)
+                [TaskStatus.Word.completed.rawValue, "skipped", "stopped"].contains(event.event)
                 || event.message == detail.task.error?.message
             return isNew && !isEnd && (isVerbose || !DownloadNotice.details.contains(event.event))
         }
@@ -114,15 +114,15 @@ struct FollowedTask {
         _ task: TaskReport, _ now: Double, _ isWorked: Bool
     ) -> [Message] {
         var next = Standing(since: now)
-        if task.state == "paused" {
+        if task.state == .paused {
             (next.text, next.isUrgent) = (TaskText.sentence(task, now: now), true)
         } else {
             switch task.state {
-            case "retrying":
+            case .retrying:
                 // Without the remaining seconds, which change constantly.
                 next.text = task.error?.message
                 next.isUrgent = true
-            case "waiting" where isWorked && (isAlone || task.pauseReason != nil):
+            case .waiting where isWorked && (isAlone || task.pauseReason != nil):
                 next.text = TaskText.sentence(task, now: now)
             default: next.text = nil
             }
@@ -138,7 +138,7 @@ struct FollowedTask {
             next.isUrgent || now - next.since >= Self.patience
         else { return [] }
         next.isSaid = true
-        let isRetry = task.state == "retrying"
+        let isRetry = task.state == .retrying
         return [Message(.note, isRetry ? TaskNews(task, now: now).text ?? text : stating(text))]
     }
 
@@ -148,10 +148,10 @@ struct FollowedTask {
     /// Returns the messages about the result of a task.
     private mutating func finish(_ task: TaskReport) -> [Message] {
         switch task.state {
-        case "completed":
+        case .completed:
             end = .done
             return [Message(.none, summary(task))]
-        case "failed":
+        case .failed:
             end = task.error.flatMap { ExitStatus(rawValue: $0.code) } ?? .unavailable
             let error = Message(.error, task.error?.message ?? "task \(id) has failed")
             return [error] + (task.error.map { [Message(.hint, $0.queueHint(task.id))] } ?? [])

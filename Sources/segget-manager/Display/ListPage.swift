@@ -26,10 +26,9 @@ struct ListPage {
         let blocks = table.blocks(report)
         (head, tasks) = ([blocks.head], blocks.tasks)
         summary = table.fit(table.summary(report))
-        let ends = ["completed", "failed"].compactMap { state in
-            report.unseen[state].flatMap {
-                $0 > 0 ? "\($0) \(state == "completed" ? "finished" : state)" : nil
-            }
+        let ends = [(.completed, "finished"), (.failed, "failed")].compactMap {
+            (state: TaskStatus.Word, word) in
+            report.unseen[state].flatMap { $0 > 0 ? "\($0) \(word)" : nil }
         }
         if let reason = report.pauseReason {
             rest.append(table.fit("the queue is paused: \(reason)"))
@@ -69,7 +68,7 @@ struct ListPage {
 
 /// The results that a watch has shown, which it counts until it ends.
 struct ShownEnds {
-    private var states: [QueueTask.ID: String] = [:]
+    private var states: [QueueTask.ID: TaskStatus.Word] = [:]
 
     /// Records that tasks are shown.
     ///
@@ -81,7 +80,7 @@ struct ShownEnds {
     }
 
     /// Returns the numbers of shown or unseen results, by state.
-    func counted(with report: QueueReport) -> [String: Int] {
+    func counted(with report: QueueReport) -> [TaskStatus.Word: Int] {
         let unseen = Set(report.tasks.lazy.filter { $0.seen == false }.map(\.id))
         return states.reduce(into: report.unseen) { counts, end in
             if !unseen.contains(end.key) { counts[end.value, default: 0] += 1 }

@@ -4,7 +4,7 @@ import SeggetQueue
 ///
 /// Pure. It stores one word for each changed task that is not removed.
 struct ReportedStates {
-    private var told: [QueueTask.ID: String] = [:]
+    private var told: [QueueTask.ID: TaskStatus.Word] = [:]
     private let start: Double
 
     /// Creates an empty record.
@@ -17,7 +17,7 @@ struct ReportedStates {
     ///
     /// - Returns: The state that was reported before, or an empty text; `nil` if the state is not
     ///   news.
-    mutating func take(_ task: TaskReport) -> String? {
+    mutating func take(_ task: TaskReport) -> TaskStatus.Word? {
         let before = told.updateValue(task.state, forKey: task.id)
         if let before { return before == task.state ? nil : before }
         return task.isEnded && (task.finished ?? start) < start ? nil : ""

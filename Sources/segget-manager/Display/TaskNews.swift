@@ -18,14 +18,14 @@ struct TaskNews {
     init(_ task: TaskReport, now: Double = secondsSinceEpoch()) {
         name = task.path ?? TaskText.name(task)
         switch task.state {
-        case "completed" where task.skipped == true:
+        case .completed where task.skipped == true:
             text = "\(name): skipped, the file exists"
-        case "completed":
+        case .completed:
             text =
                 "\(name): completed, \(Units.size(task.size ?? task.bytesDone))"
                 + (task.html == true ? "; \(Summary.pageWarning)" : "")
-        case "failed": text = task.error?.message ?? "\(name) failed"
-        case "retrying":
+        case .failed: text = task.error?.message ?? "\(name) failed"
+        case .retrying:
             guard let problem = task.error, let retry = task.retryAt else {
                 text = nil
                 return
@@ -34,7 +34,7 @@ struct TaskNews {
                 "; retrying in \($0)"
             }
             text = problem.message + (when ?? "")
-        case "waiting_for_network": text = "\(name): waiting for network"
+        case .waitingForNetwork: text = "\(name): waiting for network"
         default: text = nil
         }
     }

@@ -163,16 +163,13 @@ struct TaskTable {
 
     /// Returns the line below the table: the number of tasks in each state, and the total speed.
     func summary(_ report: QueueReport) -> String {
-        func count(_ state: String) -> Int { report.counts[state] ?? 0 }
-        let kinds = [
-            ("running", count("running")), ("verifying", count("verifying")),
-            ("waiting", count("waiting")), ("paused", count("paused")),
-            ("retrying", count("retrying")),
-            ("waiting for network", count("waiting_for_network")),
-            ("completed", count("completed")), ("failed", count("failed")),
-            ("cancelled", count("cancelled")),
+        let states: [TaskStatus.Word] = [
+            .running, .verifying, .waiting, .paused, .retrying, .waitingForNetwork, .completed,
+            .failed, .cancelled,
         ]
-        var text = kinds.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+        var text = states.compactMap { state in
+            report.counts[state].flatMap { $0 > 0 ? "\($0) \(state.text)" : nil }
+        }.joined(separator: ", ")
         if text.isEmpty { text = "nothing" }
         if report.bytesPerSecond > 0 { text += "; \(Units.speed(report.bytesPerSecond))" }
         return text
@@ -185,11 +182,11 @@ enum TaskText {
     /// state.
     static func word(_ task: TaskReport, now: Double) -> String {
         switch task.state {
-        case "retrying":
+        case .retrying:
             let seconds = max(0, (task.retryAt ?? now) - now)
             return short(seconds).map { "retrying \($0)" } ?? "retrying"
-        case "completed" where task.file != "there": return task.file ?? task.state
-        default: return task.state.replacing("_", with: " ")
+        case .completed where task.file != "there": return task.file ?? task.state.text
+        default: return task.state.text
         }
     }
 
@@ -209,7 +206,7 @@ enum TaskText {
     ///
     /// It is the text of the error after the URL, because the row already has the file's name.
     static func reason(_ task: TaskReport) -> String? {
-        guard ["failed", "retrying"].contains(task.state), let message = task.error?.message
+        guard [.failed, .retrying].contains(task.state), let message = task.error?.message
         else { return nil }
         guard let start = message.firstRange(of: "`http"),
             let end = message[start.upperBound...].firstIndex(of: "`"),
@@ -222,17 +219,17 @@ enum TaskText {
     /// Returns a description of the state, with its reason.
     static func sentence(_ task: TaskReport, now: Double) -> String {
         switch task.state {
-        case "paused": return "paused: `segget resume` starts it"
-        case "waiting":
+        case .paused: return "paused: `segget resume` starts it"
+        case .waiting:
             return task.pauseReason.map { "waiting: the queue is paused: \($0)" }
                 ?? "waiting for a slot"
-        case "retrying":
+        case .retrying:
             let seconds = max(0, (task.retryAt ?? now) - now)
             return "retrying in \(Units.duration(.seconds(seconds)) ?? "some days")"
-        case "waiting_for_network":
+        case .waitingForNetwork:
             let since = task.waitingSince.map { " since \(Units.clock(Int64($0)))" } ?? ""
             return "waiting for network\(since)"
-        case "completed":
+        case .completed:
             switch task.file {
             case "missing": return "completed; its file is missing"
             case "changed": return "completed; its file was changed or replaced since"
@@ -241,18 +238,18 @@ enum TaskText {
                 return task.skipped == true
                     ? "skipped: the file exists, and was not checked" : "completed and verified"
             }
-        default: return task.state
+        default: return task.state.text
         }
     }
 
     /// Returns the colour of a state (SGR); `nil` for none.
     static func colour(_ task: TaskReport) -> String? {
         switch task.state {
-        case "running", "verifying": return "36"
-        case "completed": return task.file == "there" ? "32" : "33"
-        case "failed": return "31"
-        case "retrying", "waiting_for_network", "paused": return "33"
-        case "cancelled": return "2"
+        case .running, .verifying: return "36"
+        case .completed: return task.file == "there" ? "32" : "33"
+        case .failed: return "31"
+        case .retrying, .waitingForNetwork, .paused: return "33"
+        case .cancelled: return "2"
         default: return nil
         }
     }
@@ -269,9 +266,9 @@ enum TaskText {
 
 extension TaskReport {
     /// Whether the task is completed, failed or cancelled.
-    var isEnded: Bool { ["completed", "failed", "cancelled"].contains(state) }
+    var isEnded: Bool { state.isEnded }
     /// Whether the task downloads, verifies, or waits for the network.
-    var isFetched: Bool { ["running", "verifying", "waiting_for_network"].contains(state) }
+    var isFetched: Bool { TaskStatus.Word.downloading.contains(state) }
     /// Whether the task continues as soon as a worker starts.
     var waitsForWorker: Bool { !isEnded && wanted == .run }
 }

@@ -79,20 +79,20 @@ struct ServiceLog: Sendable {
         }
     }
 
-    private func tell(_ task: TaskReport, _ before: String) {
+    private func tell(_ task: TaskReport, _ before: TaskStatus.Word) {
         let news = TaskNews(task)
         // A task that waited for the network continues: the log already has the network's return.
-        let begins = task.state == "running" && before != "waiting_for_network"
+        let begins = task.state == .running && before != .waitingForNetwork
         guard let text = news.text ?? (begins ? "\(news.name): running" : nil) else { return }
         let priority: Priority =
             switch task.state {
-            case "failed": .error
-            case "retrying", "waiting_for_network": .warning
-            case "completed": .notice
+            case .failed: .error
+            case .retrying, .waitingForNetwork: .warning
+            case .completed: .notice
             default: .info
             }
         let hint =
-            task.state == "failed" ? task.error.map { "; \($0.queueHint(task.id))" } ?? "" : ""
+            task.state == .failed ? task.error.map { "; \($0.queueHint(task.id))" } ?? "" : ""
         say(priority, "\(task.id): \(text)\(hint)")
     }
 }

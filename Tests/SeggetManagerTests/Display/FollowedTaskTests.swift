@@ -7,7 +7,7 @@ import Testing
 struct FollowedTaskTests {
     private static let id = QueueTask.ID()
 
-    private static func task(_ state: String, bytes: Int64 = 5) -> TaskReport {
+    private static func task(_ state: TaskStatus.Word, bytes: Int64 = 5) -> TaskReport {
         TaskReport(
             id: id, state: state, wanted: .run, url: "http://127.0.0.1/f.iso", folder: "/a",
             bytesDone: bytes, size: 10, attempts: 0, added: 0, digests: [], tags: [])

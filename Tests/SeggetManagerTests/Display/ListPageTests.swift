@@ -5,7 +5,9 @@ import Testing
 @testable import segget_manager
 
 struct ListPageTests {
-    private static func report(_ count: Int, unseen: [String: Int] = [:]) -> QueueReport {
+    private static func report(
+        _ count: Int, unseen: [TaskStatus.Word: Int] = [:]
+    ) -> QueueReport {
         let tasks = (0..<count).map { number in
             TaskReport(
                 id: QueueTask.ID(), state: number < count / 2 ? "waiting" : "completed",
@@ -14,7 +16,7 @@ struct ListPageTests {
                 bytesDone: 5, size: 10, attempts: 0, added: 0, digests: [], tags: [],
                 seen: number < count / 2 ? nil : false, file: "there")
         }
-        let counts = [
+        let counts: [TaskStatus.Word: Int] = [
             "running": 1000, "waiting": 1000, "paused": 1000, "retrying": 1000,
             "waiting_for_network": 1000, "completed": 1000, "failed": 1000, "cancelled": 1000,
         ]

@@ -4,7 +4,7 @@ import Testing
 @testable import segget_manager
 
 struct ReportedStatesTests {
-    private static func task(_ state: String, finished: Double? = nil) -> TaskReport {
+    private static func task(_ state: TaskStatus.Word, finished: Double? = nil) -> TaskReport {
         var task = TaskReport(
             id: QueueTask.ID(), state: state, wanted: .run, url: "http://127.0.0.1/f.iso",
             folder: "/a", bytesDone: 5, size: 10, attempts: 0, added: 0, digests: [], tags: [])
@@ -29,8 +29,8 @@ struct ReportedStatesTests {
         #expect(states.take(task) == nil)
     }
 
-    @Test(arguments: ["completed", "failed", "cancelled"])
-    func onlyLaterEndsAreReported(state: String) {
+    @Test(arguments: TaskStatus.Word.ended)
+    func onlyLaterEndsAreReported(state: TaskStatus.Word) {
         var states = ReportedStates(since: 100)
         #expect(states.take(Self.task(state, finished: 99)) == nil)
         #expect(states.take(Self.task(state, finished: 100)) == "")

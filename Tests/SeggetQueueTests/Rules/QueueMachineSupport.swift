@@ -206,5 +206,5 @@ struct MachineDesk {
 
 extension TaskStatus.State {
     /// The words of all states; `paused` is not a state but the user's wish.
-    static let words = TaskStatus.words.filter { $0 != "paused" }
+    static let words = TaskStatus.Word.all.filter { $0 != .paused }.map(\.rawValue)
 }

@@ -398,7 +398,7 @@ private struct Pair {
         for entry in entries {
             let number = entry.id.number
             let cell = Cell(
-                wanted: entry.status.wanted, state: entry.status.state.word,
+                wanted: entry.status.wanted, state: entry.status.state.word.rawValue,
                 fetching: entry.fetching, chore: entry.chore)
             if seen.insert(cell).inserted {
                 let words = MachineSituation.words(entry)

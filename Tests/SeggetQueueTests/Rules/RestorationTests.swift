@@ -233,7 +233,7 @@ import Testing
         func states(_ isMarked: Bool, _ chore: QueueTask.Chore?) -> Set<String> {
             Set(
                 Self.blocks.filter { $0.isMarked == isMarked && $0.chore == chore }
-                    .flatMap(\.states).map(\.word))
+                    .flatMap(\.states).map(\.word.rawValue))
         }
         let all = Set(TaskStatus.State.words)
         #expect(states(true, nil) == all)

@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    private static func counts(_ tasks: [QueueTask]) -> [String: Int] {
+    private static func counts(_ tasks: [QueueTask]) -> [TaskStatus.Word: Int] {
         Dictionary(grouping: tasks) {
             $0.status.wanted == .paused && !$0.status.isEnded ? "paused" : $0.status.state.word
         }.mapValues(\.count)
@@ -184,9 +184,13 @@ import Testing
         filter.selection.tags = (0..<1000).map { "t\($0)" }
         filter.selection.states = Array(repeating: "failed", count: 1000)
         #expect(try store.find(filter).map(\.id.description) == [ids[1]])
-        for path in [\TaskSelection.ids, \.tags, \.states] {
+        let longer: [(inout TaskSelection) -> Void] = [
+            { $0.ids.append("failed") }, { $0.tags.append("failed") },
+            { $0.states.append(.failed) },
+        ]
+        for append in longer {
             var filter = filter
-            filter.selection[keyPath: path].append("failed")
+            append(&filter.selection)
             let error = #expect(throws: QueueError.self) { try store.find(filter) }
             #expect(error?.code == .invalid)
         }

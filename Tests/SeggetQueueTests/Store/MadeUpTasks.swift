@@ -61,7 +61,9 @@ struct MadeUpTasks {
         var status = TaskStatus()
         status.wanted = pick(TaskStatus.Wanted.allCases)
         status.state =
-            TaskStatus.State(word: pick(TaskStatus.State.words), time: time()) ?? .waiting
+            TaskStatus.State(
+                word: TaskStatus.Word(rawValue: pick(TaskStatus.State.words)), time: time())
+            ?? .waiting
         status.position = Int64(random.next() >> 40)
         status.attempts = Int(random.next() >> 60)
         status.problem = maybe { made in

@@ -55,7 +55,7 @@ struct DownloadQueueTests {
             let report = try await queue.report(TaskFilter(selection: TaskSelection(id)))
             let told = try #require(report.tasks.first)
             let isPaused = told.wanted == .paused
-            #expect((isPaused ? "paused" : told.state) == state)
+            #expect((isPaused ? "paused" : told.state.rawValue) == state)
             goesOn.withLock { $0 = true }
         }
     }

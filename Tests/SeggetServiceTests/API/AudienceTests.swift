@@ -10,7 +10,8 @@ struct AudienceTests {
     private typealias Changes = (touched: Set<QueueTask.ID>?, view: QueueView)
 
     private static func changes(
-        _ touched: Set<QueueTask.ID>?, running: [TaskReport] = [], counts: [String: Int] = [:]
+        _ touched: Set<QueueTask.ID>?, running: [TaskReport] = [],
+        counts: [TaskStatus.Word: Int] = [:]
     ) -> Changes {
         (touched, QueueView(running: running, counts: counts))
     }

@@ -31,7 +31,7 @@ struct RPCServiceTests {
     }
 
     /// Replaces the tasks of the queue by some with ids that end in 1, 2 and so on.
-    private func fill(_ states: String...) async {
+    private func fill(_ states: TaskStatus.Word...) async {
         await door.replace(
             states.enumerated().map { number, state in
                 var report = Sample.tasks[0]
@@ -243,7 +243,7 @@ struct RPCServiceTests {
 
 struct RPCNoticesTests {
     /// Returns the notifications for a sequence of states of a task.
-    private static func told(_ states: [(String, TaskStatus.Wanted)]) -> [String] {
+    private static func told(_ states: [(TaskStatus.Word, TaskStatus.Wanted)]) -> [String] {
         var notices = RPCNotices([])
         return states.flatMap { state, wanted in
             var report = Sample.tasks[0]
@@ -271,8 +271,8 @@ struct RPCNoticesTests {
             ([("waiting", .run), ("completed", .run)], ["Start", "Complete"]),
             ([("waiting", .run), ("cancelled", .run)], ["Stop"]),
             ([("running", .run), ("cancelled", .run), ("cancelled", .run)], ["Start", "Stop"]),
-        ] as [([(String, TaskStatus.Wanted)], [String])])
-    func notifiesStateChanges(states: [(String, TaskStatus.Wanted)], told: [String]) {
+        ] as [([(TaskStatus.Word, TaskStatus.Wanted)], [String])])
+    func notifiesStateChanges(states: [(TaskStatus.Word, TaskStatus.Wanted)], told: [String]) {
         #expect(Self.told(states) == told)
     }
 
@@ -297,7 +297,7 @@ struct RPCStatusTests {
     private static let mebibyte: Int64 = 1 << 20
 
     private static func bitfield(
-        _ size: Int64?, _ segments: [(Int64, Int64)], state: String = "running"
+        _ size: Int64?, _ segments: [(Int64, Int64)], state: TaskStatus.Word = .running
     ) -> String? {
         var report = Sample.tasks[0]
         (report.size, report.state) = (size, state)

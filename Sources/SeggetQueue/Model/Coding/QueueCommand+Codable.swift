@@ -161,15 +161,13 @@ extension TaskSelection: Codable {
     init(reading fields: KeyedDecodingContainer<WireKey>) throws {
         self.init(
             ids: try fields.decode("ids", else: []), tags: try fields.decode("tags", else: []),
-            isAll: try fields.decode("all", else: false),
-            states: try fields.decode("states", else: []))
-        let words = states.compactMap(TaskStatus.word(given:))
-        guard words.count == states.count else {
-            throw fields.wrong(
-                "states",
-                "one is not a state; the states are \(TaskStatus.words.joined(separator: ", "))")
+            isAll: try fields.decode("all", else: false))
+        let given: [String] = try fields.decode("states", else: [])
+        states = given.compactMap(TaskStatus.Word.init(given:))
+        guard states.count == given.count else {
+            let words = TaskStatus.Word.all.map(\.rawValue).joined(separator: ", ")
+            throw fields.wrong("states", "one is not a state; the states are \(words)")
         }
-        states = words
     }
 
     func write(to fields: inout KeyedEncodingContainer<WireKey>) throws {

@@ -62,7 +62,7 @@ extension TaskFilter {
             case "id": selection.ids.append(value)
             case "tag": selection.tags.append(value)
             case "state":
-                guard let word = TaskStatus.word(given: value) else {
+                guard let word = TaskStatus.Word(given: value) else {
                     throw Refusal("`state` has an unknown value", status: 400)
                 }
                 selection.states.append(word)
@@ -85,8 +85,8 @@ extension TaskFilter {
         var items = selection.ids.map { URLQueryItem(name: "id", value: $0) }
         items += selection.tags.map { URLQueryItem(name: "tag", value: $0) }
         items += selection.states.map { state in
-            let isFirst = version == .first && state == "paused"
-            return URLQueryItem(name: "state", value: isFirst ? "held" : state)
+            let isFirst = version == .first && state == .paused
+            return URLQueryItem(name: "state", value: isFirst ? "held" : state.rawValue)
         }
         if let text { items.append(URLQueryItem(name: "text", value: text)) }
         if isUnseen { items.append(URLQueryItem(name: "unseen", value: "1")) }

@@ -30,7 +30,7 @@ extension Schema {
 
     static let taskID = text(pattern: "^[0-9a-f]{16}$").named("TaskID")
 
-    static let taskState = words(TaskStatus.words).named("TaskState")
+    static let taskState = words(TaskStatus.Word.all.map(\.rawValue)).named("TaskState")
 
     /// A task, as lists show it.
     static let task = object(
