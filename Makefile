@@ -109,6 +109,7 @@ sanitize:
 	SWIFT=$(SWIFT) scripts/sanitize.sh
 
 lint:
+	scripts/packages.sh lint
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
 	scripts/check.sh
 

@@ -42,8 +42,25 @@ while IFS=. read -r suite function; do
         fail "docs/reliability.md names $suite.$function, which no file in Tests has"
 done < <(grep '^|' docs/reliability.md | grep -oE '`[A-Z][A-Za-z0-9]+Tests\.[a-zA-Z0-9]+`' | tr -d '\`' | sort -u)
 
-# Links lead somewhere, and lines fit.
-scripts/pages.py || fail "these pages are to be mended"
+# In the pages for readers, links lead somewhere, and lines fit; the rules are in .rumdl.toml.
+.build/servers/bin/rumdl check --no-cache --quiet . >&2 || fail "these pages are to be mended"
+
+# The README is short.
+[ "$(wc -l <README.md)" -le 220 ] || fail "README.md has more than 220 lines"
+
+# Every page that code, help or scripts name is there.
+while IFS=: read -r path line page; do
+    [ -e "$page" ] || fail "$path, line $line, names $page, which is not there"
+done < <(git grep --untracked -noE 'docs/[a-z/-]+\.(md|svg)' -- Sources Tests Fuzz scripts share 'bench/*.py' Makefile \
+    Package.swift .ci)
+
+# What docs/design/ and the glossary call by the name of a type, in backticks, is in the code.
+while IFS= read -r name; do
+    fail "docs/design, design.md or glossary.md names \`$name\`, which is not in the code"
+done < <(comm -13 \
+    <({ git grep --untracked -hoE '\w+' -- 'Sources/*.swift' 'Tests/*.swift' 'Fuzz/*.swift'
+        git ls-files -co --exclude-standard -- Sources | tr '/.+' '\n'; } | sort -u) \
+    <(git grep --untracked -hoE '`[A-Z][a-z]+[A-Z]\w+`' -- docs/design docs/design.md docs/glossary.md | tr -d '`' | sort -u))
 
 # Comments and pages use plain words.
 scripts/words.py || fail "these words are to be replaced"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing on this Debian or Ubuntu machine to build, test or try segget.
 #
-#     scripts/packages.sh build|test|demo|bench|deb|try
+#     scripts/packages.sh build|lint|test|demo|bench|deb|try
 #
 # Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
-# sudo unless it runs as root. For `test`, scripts/servers.sh does the same with programs from PyPI.
+# sudo unless it runs as root. For `lint` and `test`, scripts/servers.sh does the same with programs from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,9 +33,9 @@ need_module() {
 }
 
 case "${1:-}" in
-build | test | demo | bench | deb | try) ;;
+build | lint | test | demo | bench | deb | try) ;;
 *)
-    echo "usage: scripts/packages.sh build|test|demo|bench|deb|try" >&2
+    echo "usage: scripts/packages.sh build|lint|test|demo|bench|deb|try" >&2
     exit 64
     ;;
 esac
@@ -49,6 +49,11 @@ need_library libdeflate libdeflate-dev
 need_library sqlite3 libsqlite3-dev
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
 case "$1" in
+lint | test)
+    need_command python3 python3
+    # Python's module is a package of its own.
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    ;;&
 test)
     need_command apache2 apache2-bin
     need_file /usr/lib/apache2/modules/mod_auth_gssapi.so libapache2-mod-auth-gssapi
@@ -71,7 +76,6 @@ test)
     need_command nft nftables
     need_command nginx nginx-light
     need_command openssl openssl
-    need_command python3 python3
     need_command ruby ruby
     need_command strace strace
     need_command tinyproxy tinyproxy-bin
@@ -83,9 +87,8 @@ test)
     # Elsewhere it is no package of this kind; the test that has it download is left out then.
     ! grep -qx ID=debian /etc/os-release || need_command chromium chromium
     need_file /etc/mime.types media-types
-    # Its Ruby package has no command; Python's module is a package of its own.
+    # Its Ruby package has no command.
     ruby -e 'require "webrick"' 2>/dev/null || missing+=(ruby-webrick)
-    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     # Debian's own Python has it, whatever other one stands in PATH.
     /usr/bin/python3 -c 'import fusepy' 2>/dev/null || missing+=(python3-fusepy)
     need_module stream libnginx-mod-stream
@@ -95,6 +98,7 @@ bench)
     need_command axel axel
     need_command curl curl
     need_command gcc gcc
+    need_command hyperfine hyperfine
     need_command ip iproute2
     need_command lftp lftp
     need_command nginx nginx-light
@@ -133,7 +137,7 @@ fi
 
 # What is not Debian's comes last.
 finish() {
-    [ "$1" != test ] || scripts/servers.sh
+    case "$1" in lint | test) scripts/servers.sh ;; esac
     exit 0
 }
 [ ${#missing[@]} -gt 0 ] || finish "$1"

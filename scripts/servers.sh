@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what tests run and Debian has not, or only in old versions, from PyPI: web servers; yt-dlp, which
-# calls a downloader; what uses the page in a browser. They are those of Tests/Servers/requirements.txt, and go
-# into .build/servers.
+# calls a downloader; what uses the page in a browser; rumdl, with which `make lint` checks pages. They are those of
+# Tests/Servers/requirements.txt, and go into .build/servers.
 #
 #     scripts/servers.sh
 #
 # They are there: says nothing, needs no network and no rights. It takes python3-venv
-# (scripts/packages.sh test).
+# (scripts/packages.sh lint).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
