@@ -4,7 +4,8 @@
     make build && swift build -c release --static-swift-stdlib --product queue-subscribers
     python3 bench/manager.py [--tasks 10000] [--rounds 5] [--segget .build/release/segget]
 
-On loopback, in a temporary folder. Prints medians; nothing is kept. nginx serves what runs.
+On loopback, in a temporary folder. Prints medians; nothing is kept. nginx serves what runs. With hyperfine, whose
+results come in files, the timing of commands would take more lines than here.
 """
 import argparse
 import json

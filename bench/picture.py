@@ -3,7 +3,8 @@
 
     python3 bench/picture.py RESULTS.json [FILE.svg]    # by default docs/speed.svg
 
-RESULTS.json is a file of bench/results. `make bench` draws the same from what it has measured.
+RESULTS.json is a file of bench/results. `make bench` draws the same from what it has measured. Neither gnuplot nor
+matplotlib writes an SVG that follows the reader's light or dark scheme.
 """
 
 import json

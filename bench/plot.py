@@ -1,4 +1,7 @@
-"""A plot of the results as SVG: a panel for each scenario, a bar for each client."""
+"""A plot of the results as SVG: a panel for each scenario, a bar for each client.
+
+With gnuplot or matplotlib it takes about as many lines: most of them choose what is drawn.
+"""
 
 from html import escape
 
