@@ -12,18 +12,19 @@ struct EventJournal: Sendable {
     private(set) var moment: Int64 = 0
     /// The totals of the last pulse.
     private(set) var totals = QueueView()
-    /// The active tasks, as of the last pulse.
+    /// The active tasks, as of the last report.
     private(set) var running: [QueueTask.ID: TaskReport] = [:]
     /// The time of each task's last change.
     private var latest: [QueueTask.ID: Int64] = [:]
     /// The time after which all changes are recorded.
     private var horizon: Int64 = 0
 
-    /// Records the changes of a pulse.
+    /// Records the changes that the queue reported.
     ///
     /// - Parameters:
-    ///   - pulse: The changes that the queue reported.
-    ///   - now: The time, later than that of the pulse before.
+    ///   - touched: The tasks that may have changed; `nil` if all may have.
+    ///   - view: The state of the queue.
+    ///   - now: The time, later than that of the report before.
     mutating func note(_ touched: Set<QueueTask.ID>?, _ view: QueueView, at now: Int64) {
         let before = running
         running = Dictionary(

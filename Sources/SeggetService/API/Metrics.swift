@@ -12,7 +12,7 @@ struct Metrics: Sendable {
     /// Writes the metrics of a queue.
     ///
     /// - Parameters:
-    ///   - snapshot: The state of the queue.
+    ///   - view: The state of the queue.
     ///   - version: The version of segget.
     ///   - uptime: Seconds since the service started.
     init(_ view: QueueView, version: String, uptime: Double) {
