@@ -195,7 +195,7 @@ let package = Package(
         .testTarget(
             name: "SeggetQueueTests",
             dependencies: [
-                "Assembler", "SeggetQueue", "Segmenter", "TestSupport",
+                "Assembler", "SeggetQueue", "SeggetReports", "Segmenter", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: testSettings),

@@ -1,3 +1,4 @@
+import SeggetReports
 public import Segmenter
 
 /// What a user tells a queue to do.
@@ -192,20 +193,31 @@ public struct CommandResult: Sendable, Hashable, Codable {
         public init(path: String, bytes: Int64) { (self.path, self.bytes) = (path, bytes) }
     }
 
-    /// Makes a result.
+    /// Creates a result.
     public init(
         _ id: QueueTask.ID?, _ outcome: Outcome, _ message: String? = nil, code: Int32 = 0
     ) {
         (self.id, self.outcome, self.message, self.code) = (id, outcome, message, code)
     }
 
-    /// Makes a refusal for the value of one member of the command.
-    package static func refused(
-        _ id: QueueTask.ID?, _ member: String, _ message: String, code: Int32
+    /// Creates a result with a note.
+    init(_ id: QueueTask.ID?, _ outcome: Outcome, _ note: CommandNote) {
+        self.init(id, outcome, note.text)
+    }
+
+    /// Returns a refusal; `member` is the member of the command that it is about.
+    static func refused(
+        _ id: QueueTask.ID?, _ refusal: CommandRefusal, member: String? = nil
     ) -> CommandResult {
-        var result = CommandResult(id, .refused, message, code: code)
+        var result = CommandResult(
+            id, .refused, refusal.message, code: refusal.status.rawValue)
         result.member = member
         return result
+    }
+
+    /// Returns a refusal for a task that has failed to do what was requested.
+    static func refused(_ id: QueueTask.ID?, _ problem: TaskProblem) -> CommandResult {
+        CommandResult(id, .refused, problem.message, code: problem.code)
     }
 }
 

@@ -42,9 +42,7 @@ public struct QueueSettings: Sendable, Hashable {
     /// - Throws: `invalid`.
     func checked() throws(QueueError) -> QueueSettings {
         if let option = QueueOption.table.first(where: { !$0.accepts(self) }) {
-            throw QueueError(
-                .invalid, Diagnostic.describe(option.key, takes: option.kind),
-                hint: "the settings are unchanged")
+            throw QueueError(.setting(option.key, option.kind))
         }
         return self
     }

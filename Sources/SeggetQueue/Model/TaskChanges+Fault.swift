@@ -1,27 +1,28 @@
 import SeggetFormats
-import SeggetReports
+package import SeggetReports
 import Segmenter
 
 extension TaskChanges {
-    /// The first change that cannot be made: its member of the command in JSON, and why; `nil` where all can be made.
-    package var fault: (member: String, message: String)? {
+    /// The first change that cannot be made: its member of the command in JSON, and what is wrong with
+    /// it; `nil` if all can be made.
+    package var fault: (member: String, fault: MemberFault)? {
         for key in options.keys.sorted() {
             guard let option = TransferOption[key] else {
-                return ("options", "it has a member that is not an option")
+                return ("options", .option)
             }
             let member = Self.short[key] ?? "options.\(key)"
             guard option.effect != .never else {
-                return (member, "it cannot be changed; remove the task, and add it again")
+                return (member, .fixedOption)
             }
             for header in key == "headers" ? options.values.headers : [] {
                 do throws(HeaderSyntaxError) {
                     try DownloadOptions.check(header: header)
                 } catch {
-                    return (member, Diagnostic.describe(error))
+                    return (member, .header(error))
                 }
             }
             if !option.accepts(options.values) {
-                return (member, Diagnostic.describe(nil, takes: option.kind))
+                return (member, .value(option.kind))
             }
         }
         return nil

@@ -1,3 +1,4 @@
+import SeggetReports
 public import Segmenter
 
 /// What is told of a task: its record, and how far it is.
@@ -176,16 +177,11 @@ public struct TaskFilter: Sendable, Hashable, Codable {
     package func check() throws(QueueError) {
         let counts = [selection.ids.count, selection.tags.count, selection.states.count]
         guard counts.allSatisfy({ $0 <= Self.mostWords }) else {
-            throw QueueError(
-                .invalid, "a filter has at most \(Self.mostWords) ids, tags or states",
-                hint: "send several requests, or ask for all tasks")
+            throw QueueError(.tooManyWords(most: Self.mostWords))
         }
         let length = text?.utf8.count ?? 0
         guard length <= Self.longestText else {
-            throw QueueError(
-                .invalid,
-                "a search text has at most \(Self.longestText) bytes, not \(length)",
-                hint: "search for a part of it")
+            throw QueueError(.longText(most: Self.longestText, bytes: length))
         }
     }
 }

@@ -1,11 +1,13 @@
+import SeggetReports
+
 /// What the settings of a queue come to at a moment: whether anything is fetched, and how fast.
 ///
 /// Pure.
 struct QueueLimits: Sendable, Hashable {
     /// Whether nothing is fetched.
     var isPaused = false
-    /// By what rule, in words; `nil` as long as that is not known.
-    var reason: String?
+    /// The condition of the rule that pauses it; `nil` while that is unknown.
+    var reason: PauseReason?
     /// Limit of rate of all tasks together, in bytes per second; `nil` for none.
     var rate: Double?
 }
@@ -84,11 +86,11 @@ extension QueueSettings {
 
 extension QueueRule.Condition {
     /// The condition, as the reason of a pause.
-    fileprivate var reason: String {
+    fileprivate var reason: PauseReason {
         switch self {
-        case .metered: "on a metered network"
-        case .battery: "on battery"
-        case .span(let span): "from \(DaySpan.time(span.start)) to \(DaySpan.time(span.end))"
+        case .metered: .metered
+        case .battery: .battery
+        case .span(let span): .time(from: DaySpan.time(span.start), to: DaySpan.time(span.end))
         }
     }
 }

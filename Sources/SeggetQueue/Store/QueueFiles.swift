@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Foundation
 import Glibc
@@ -57,7 +58,7 @@ package struct QueueFiles: Sendable, Hashable {
             // A umask may have taken away from the owner what the owner needs.
             chmod(folder, 0o700)
         } else if errno != EEXIST {
-            throw .system("make the folder", folder, errno)
+            throw .system(.makeFolder, folder, errno)
         }
     }
 
@@ -75,11 +76,11 @@ package struct QueueFiles: Sendable, Hashable {
             defer { close(descriptor) }
             // It has been made so; some file systems have no modes.
             guard fchmod(descriptor, 0o600) == 0 || isUnsupported(errno: errno) else {
-                throw .system("make", path, errno)
+                throw .system(.make, path, errno)
             }
             return true
         }
-        guard errno == EEXIST else { throw .system("make", path, errno) }
+        guard errno == EEXIST else { throw .system(.make, path, errno) }
         protect(path)
         return false
     }
@@ -96,10 +97,10 @@ package struct QueueFiles: Sendable, Hashable {
     /// - Throws: `QueueError`.
     static func synchronize(_ path: String) throws(QueueError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("open", path, errno) }
+        guard descriptor >= 0 else { throw .system(.open, path, errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
-            throw .system("write", path, errno)
+            throw .system(.write, path, errno)
         }
     }
 }

@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Foundation
 import Glibc
@@ -68,7 +69,7 @@ package final class QueueLock: Sendable {
         try files.makeFolder()
         try QueueFiles.makePrivate(files.lock)
         let descriptor = open(files.lock, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("open", files.lock, errno) }
+        guard descriptor >= 0 else { throw .system(.open, files.lock, errno) }
         let lock = QueueLock(path: files.lock, descriptor: descriptor)
         guard try Self.lock(descriptor, LOCK_EX, files) else { return nil }
         // SQLite's locks are of the other kind, and a database without them would be damaged.
@@ -109,14 +110,14 @@ package final class QueueLock: Sendable {
         let descriptor = open(files.lock, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {
-                throw .system("open", files.lock, errno)
+                throw .system(.open, files.lock, errno)
             }
             return nil
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = pread(descriptor, &bytes, bytes.count, 0)
-        guard count >= 0 else { throw .system("read", files.lock, errno) }
+        guard count >= 0 else { throw .system(.read, files.lock, errno) }
         guard let holder = try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
         else {
             // Empty, or just being written.
@@ -129,14 +130,10 @@ package final class QueueLock: Sendable {
 
     private static func taken(_ files: QueueFiles) -> QueueError {
         guard let holder = try? holder(files) else {
-            return QueueError(
-                .busy, "another command has locked the queue `\(files.database)`", hint: "try again"
-            )
+            return QueueError(.heldByCommand(files.database))
         }
         return QueueError(
-            .hasWorker,
-            "the queue `\(files.database)` already has a worker: process \(holder.pid), segget \(holder.version)",
-            hint: "use that one, or end it first")
+            .hasWorker(files.database, pid: holder.pid, version: holder.version))
     }
 
     /// Whether a lock could be had at once.
@@ -149,7 +146,7 @@ package final class QueueLock: Sendable {
             case EWOULDBLOCK: return false
             case let code where isUnsupported(errno: code):
                 throw .withoutLocks(files.database, code)
-            default: throw .system("lock", files.lock, errno)
+            default: throw .system(.lock, files.lock, errno)
             }
         }
         return true
@@ -160,7 +157,7 @@ package final class QueueLock: Sendable {
             bytes.isEmpty ? 0 : pwrite(descriptor, bytes.baseAddress, bytes.count, 0)
         }
         guard written == data.count, ftruncate(descriptor, off_t(data.count)) == 0 else {
-            throw .system("write", path, errno)
+            throw .system(.write, path, errno)
         }
     }
 }

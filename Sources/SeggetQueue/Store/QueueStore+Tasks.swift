@@ -1,3 +1,4 @@
+import SeggetReports
 internal import GRDB
 import Segmenter
 
@@ -55,7 +56,7 @@ extension QueueStore {
         _ id: QueueTask.ID, _ body: (inout QueueTask) -> Void
     ) throws(QueueError) {
         try transaction { () throws(QueueError) in
-            guard var task = try task(id) else { throw .noTask(id) }
+            guard var task = try task(id) else { throw QueueError(.noTask(id)) }
             body(&task)
             try update(task)
         }
@@ -103,7 +104,7 @@ extension QueueStore {
                 status.attempts, try status.problem.map { try rows.json($0) },
                 try chore.map { try rows.json($0) }, id.description,
             ])
-            guard db.changesCount == 1 else { throw QueueError.noTask(id) }
+            guard db.changesCount == 1 else { throw QueueError(.noTask(id)) }
         }
     }
 
@@ -229,7 +230,7 @@ extension QueueStore {
         let earlierRoot = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT root_id FROM tasks WHERE id = ?"),
             arguments: [task.id.description])
-        guard let earlierRoot else { throw QueueError.noTask(task.id) }
+        guard let earlierRoot else { throw QueueError(.noTask(task.id)) }
         let root = try number(ofRoot: task.place.root, db)
         let values = try rows.values(of: task)
         try db.cachedStatement(sql: TaskRow.update).execute(

@@ -1,3 +1,4 @@
+import SeggetReports
 internal import GRDB
 import Glibc
 
@@ -89,9 +90,7 @@ package final class QueueStore {
         guard current == nil else { return try read(body) }
         do {
             guard mode == .readWrite else {
-                throw QueueError(
-                    .unavailable, "the queue `\(files.database)` is open for reading only",
-                    hint: "make its file system and folder writable")
+                throw QueueError(.readOnly(files.database))
             }
             (outdatedSecrets, draftedSecrets) = ([], [])
             let value = try file.queue.writeWithoutTransaction { db in

@@ -1,3 +1,4 @@
+import SeggetReports
 import Foundation
 internal import GRDB
 import Glibc
@@ -101,7 +102,7 @@ extension QueueStore {
                         sql: "UPDATE tasks SET secrets_version = ? WHERE id = ?",
                         arguments: [try reader.integer(), task.id.description])
                     count += 1
-                } catch is UnreadableValue {
+                } catch is QueueDamage {
                     continue
                 } catch let error as QueueError where error.code == .invalid {
                     // There are two of that id, in pages that do not belong together.
@@ -257,7 +258,7 @@ private struct Salvage {
         unlink(files.writeAheadLog)
         unlink(files.sharedMemory)
         guard rename(new.database, files.database) == 0 else {
-            throw QueueError.system("replace", files.database, errno)
+            throw QueueError.system(.replace, files.database, errno)
         }
         try QueueFiles.synchronize(files.folder)
         return kept.database
@@ -331,7 +332,7 @@ private struct Salvage {
         try QueueFiles.makePrivate(to)
         guard let reading = FileHandle(forReadingAtPath: from),
             let writing = FileHandle(forWritingAtPath: to)
-        else { throw QueueError.system("copy", from, errno) }
+        else { throw QueueError.system(.copy, from, errno) }
         defer {
             try? reading.close()
             try? writing.close()

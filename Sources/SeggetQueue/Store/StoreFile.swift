@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Foundation
 internal import GRDB
@@ -66,7 +67,7 @@ struct StoreFile {
             try QueueFiles.synchronize(NSString(string: path).deletingLastPathComponent)
         }
         // SQLite itself would open it to read only.
-        guard access(path, W_OK) == 0 else { throw QueueError.system("write to", path, errno) }
+        guard access(path, W_OK) == 0 else { throw QueueError.system(.writeTo, path, errno) }
         let queue = try DatabaseQueue(path: path, configuration: configuration(patience))
         let found = try queue.read { db in try version(of: db, path, schema) }
         // Where it is WAL already, as nearly always, that changes nothing.
@@ -74,17 +75,13 @@ struct StoreFile {
             try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         }
         guard journal == "wal" else {
-            throw QueueError(
-                .unavailable, "the queue `\(path)` cannot have a write-ahead log",
-                hint: "keep it on a local disk")
+            throw QueueError(.noWriteAheadLog(path))
         }
         guard found < schema.version else { return queue }
         // A worker of an earlier version goes on with the form that it knows.
         if let worker = try QueueLock.holder(QueueFiles(path)), worker.pid != getpid() {
             throw QueueError(
-                .hasWorker,
-                "process \(worker.pid), segget \(worker.version), runs the queue `\(path)`, which has an older format",
-                hint: "stop that process, then run the command again")
+                .hasOldWorker(path, pid: worker.pid, version: worker.version))
         }
         if found > 0 { try backUp(queue, path, version: found, schema) }
         // Another process may be migrating it, too: then the work is done, or goes on, one step further.
@@ -104,17 +101,11 @@ struct StoreFile {
         return queue
     }
 
-    private static func noQueue(_ path: String) -> QueueError {
-        QueueError(
-            .noQueue, "there is no queue `\(path)`",
-            hint: "`segget add` makes one, `--queue` names another")
-    }
-
     private static func openReadable(_ path: String, _ schema: StoreSchema, _ patience: Double)
         throws -> DatabaseQueue
     {
         guard access(path, F_OK) == 0 else {
-            throw noQueue(path)
+            throw QueueError(.noQueue(path))
         }
         let files = QueueFiles(path)
         let queue: DatabaseQueue
@@ -139,14 +130,10 @@ struct StoreFile {
         }
         let found = try queue.read { db in try version(of: db, path, schema) }
         // One that is just being made, or was when its maker was killed.
-        guard found > 0 else { throw noQueue(path) }
+        guard found > 0 else { throw QueueError(.noQueue(path)) }
         guard found == schema.version else {
             if mayWrite { return try openWritable(path, schema, patience) }
-            throw QueueError(
-                .unavailable, "the queue `\(path)` was written by an earlier version of segget",
-                hint:
-                    "run `segget list` as a user who may write to it: that upgrades it"
-            )
+            throw QueueError(.earlierFormat(path))
         }
         return queue
     }
@@ -178,10 +165,10 @@ struct StoreFile {
             db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
         if count == 0, try schema.migrator.appliedIdentifiers(db).isEmpty { return 0 }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == schema.applicationID else {
-            throw QueueError.foreign(path)
+            throw QueueError(.foreign(path))
         }
         guard try !schema.migrator.hasBeenSuperseded(db) else {
-            throw QueueError.later(path, knows: schema.version)
+            throw QueueError(.laterFormat(path, known: schema.version))
         }
         return try schema.migrator.completedMigrations(db).count
     }
@@ -196,7 +183,7 @@ struct StoreFile {
         try write(queue, to: draft)
         let copied = try DatabaseQueue(path: draft).read(schema.migrator.completedMigrations)
         guard copied.count == version else { return }
-        guard rename(draft, copy) == 0 else { throw QueueError.system("create", copy, errno) }
+        guard rename(draft, copy) == 0 else { throw QueueError.system(.create, copy, errno) }
         try QueueFiles.synchronize(QueueFiles(path).folder)
     }
 

@@ -1,6 +1,7 @@
 import Assembler
 import Foundation
 internal import GRDB
+import SeggetReports
 import Segmenter
 
 /// A task as a row of the database, and back.
@@ -68,7 +69,7 @@ struct TaskRow {
     ///   - row: The row.
     ///   - index: Where its columns begin.
     /// - Returns: The task.
-    /// - Throws: `UnreadableValue`, with the id of the task.
+    /// - Throws: `QueueDamage`, with the id of the task.
     mutating func task(_ row: Row, from index: Int = 0) throws -> QueueTask {
         var reader = ColumnReader(row, from: index)
         let id = try reader.id()
@@ -102,8 +103,8 @@ struct TaskRow {
             task.options = try options(reader.text())
             task.place.root = try reader.text()
             return task
-        } catch let error as UnreadableValue {
-            throw UnreadableValue(description: "of the task `\(id)`, \(error.description)")
+        } catch let damage as QueueDamage {
+            throw QueueDamage.task(id, damage)
         }
     }
 
@@ -111,11 +112,11 @@ struct TaskRow {
     func status(_ reader: inout ColumnReader) throws -> TaskStatus {
         var status = TaskStatus()
         guard let wanted = TaskStatus.Wanted(stored: try reader.text()) else {
-            throw UnreadableValue(description: "the value of `wanted` is unknown")
+            throw QueueDamage.wanted
         }
         let word = TaskStatus.Word(rawValue: try reader.text())
         guard let state = TaskStatus.State(word: word, time: reader.optionalNumber()) else {
-            throw UnreadableValue(description: "the state is unknown")
+            throw QueueDamage.state
         }
         (status.wanted, status.state) = (wanted, state)
         status.position = try reader.integer()
@@ -135,7 +136,7 @@ struct TaskRow {
         do {
             return try decoder.decode(Value.self, from: Data(json.utf8))
         } catch {
-            throw UnreadableValue(description: "a value cannot be read")
+            throw QueueDamage.json
         }
     }
 
@@ -204,14 +205,12 @@ struct ColumnReader {
 
     mutating func id() throws -> QueueTask.ID {
         guard let id = QueueTask.ID(try text()) else {
-            throw UnreadableValue(description: "the id of a task is invalid")
+            throw QueueDamage.id
         }
         return id
     }
 
-    private var missing: UnreadableValue {
-        UnreadableValue(description: "the value in column \(index) is missing")
-    }
+    private var missing: QueueDamage { .missing(column: index) }
 }
 
 extension TaskStatus.Wanted {

@@ -94,13 +94,7 @@ enum Chores {
     }
 
     private static func notMoved(_ task: QueueTask, from old: QueueTask.Place) -> TaskProblem {
-        let path = Diagnostic.quote(old.path ?? task.url)
-        return TaskProblem(
-            kind: "file_changed",
-            message:
-                "\(path) is missing, or was changed after it was finished, so it was not moved",
-            hint: "move it by hand, or remove the task",
-            code: ExitStatus.cannotCreate.rawValue)
+        TaskProblem(.notMoved(old.path ?? task.url))
     }
 
     /// Where a task's file goes, as far as it has a name.

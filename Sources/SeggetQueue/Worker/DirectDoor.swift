@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Segmenter
 
@@ -30,12 +31,7 @@ public struct DirectDoor: QueueDoor {
             var results = try store.transaction { () throws(QueueError) in
                 let results = try coordinator.perform(commands, now)
                 guard coordinator.unstored.contents.isEmpty else {
-                    throw QueueError(
-                        .invalid,
-                        "secrets that are not stored need a running worker, which keeps them in memory",
-                        hint:
-                            "start `segget run --keep-running` first, or add without `--no-store-secrets`"
-                    )
+                    throw QueueError(.needsWorker)
                 }
                 return results
             }
@@ -43,8 +39,7 @@ public struct DirectDoor: QueueDoor {
             for (index, list) in results.enumerated() {
                 for (place, result) in list.enumerated() {
                     guard let id = result.id, let problem = problems[id] else { continue }
-                    results[index][place] = CommandResult(
-                        id, .refused, problem.message, code: problem.code)
+                    results[index][place] = .refused(id, problem)
                 }
             }
             return results

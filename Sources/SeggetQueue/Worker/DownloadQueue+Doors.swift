@@ -24,8 +24,7 @@ extension DownloadQueue {
                     results[index][place].left = left
                 }
                 guard let problem = choreProblems.removeValue(forKey: id) else { continue }
-                results[index][place] = CommandResult(
-                    id, .refused, problem.message, code: problem.code)
+                results[index][place] = .refused(id, problem)
             }
         }
         return results
@@ -92,9 +91,7 @@ extension DownloadQueue {
         do throws(QueueError) {
             task = try coordinator().whole(id)
         } catch {
-            let problem = TaskProblem(
-                .disk, kind: "queue", message: error.message, code: ExitStatus.disk.rawValue)
-            return choreEnded(id, nil, .failed(problem))
+            return choreEnded(id, nil, .failed(TaskProblem(.record(error.message))))
         }
         guard let task, task.chore != nil else { return choreEnded(id, nil, .done) }
         let isLeaving = isLeaving

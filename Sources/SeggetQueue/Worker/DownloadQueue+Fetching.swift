@@ -9,11 +9,7 @@ extension DownloadQueue {
         do throws(QueueError) {
             whole = try coordinator().whole(id)
         } catch {
-            fail(
-                id,
-                TaskProblem(
-                    .disk, kind: "queue", message: error.message, code: ExitStatus.disk.rawValue))
-            return
+            return fail(id, TaskProblem(.record(error.message)))
         }
         guard let task = whole else { return }
         if let problem = TaskProblem(secretsGoneOf: task) { return fail(id, problem) }
@@ -151,19 +147,15 @@ extension DownloadQueue {
         switch result {
         case .success(let file) where file.unchanged == .skipped:
             TaskEvent(
-                time: now.wall, event: "skipped",
-                message: "skipped: the file exists, and was not checked")
+                time: now.wall, event: "skipped", message: TaskEnding.skipped.text)
         case .success(let file):
             TaskEvent(
                 time: now.wall, event: TaskStatus.Word.completed.rawValue,
-                message: "complete and verified, \(Units.size(file.size))"
-                    + (file.isPage ? "; \(Summary.pageWarning)" : ""))
+                message: TaskEnding.completed(size: file.size, isPage: file.isPage).text)
         case .failure(let error) where error.reason == .cancelled:
             TaskEvent(
                 time: now.wall, event: "stopped",
-                message: "stopped"
-                    + (error.startsOver == nil
-                        ? "" : "; the next start downloads the file from the beginning"))
+                message: TaskEnding.stopped(startsOver: error.startsOver != nil).text)
         case .failure(let error):
             TaskEvent(
                 time: now.wall, event: Diagnostic(error).kind, message: Diagnostic(error).message)

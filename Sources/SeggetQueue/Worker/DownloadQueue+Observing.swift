@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Glibc
 public import Segmenter
@@ -120,8 +121,7 @@ extension DownloadQueue {
     public func add(_ task: NewTask) async throws(QueueError) -> QueueTask.ID {
         let result = try await perform([.add(task)])[0][0]
         guard let id = result.id, result.outcome != .refused else {
-            throw QueueError(
-                .invalid, result.message ?? "the task was refused", hint: "nothing was added")
+            throw QueueError(.notAdded(result.message))
         }
         return id
     }
@@ -137,15 +137,14 @@ extension DownloadQueue {
     public func ended(_ id: QueueTask.ID) async throws(QueueError) -> TaskReport {
         while true {
             guard let task = try coordinator().store.task(id) else {
-                throw QueueError(
-                    .noTask, "there is no task \(id)", hint: "`segget list` shows the tasks")
+                throw QueueError(.taskGone(id))
             }
             guard !task.status.isEnded || task.chore != nil else {
                 let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
                 return TaskReport(task, position: nil, file: file)
             }
             guard !Task.isCancelled else {
-                throw QueueError(.worker, "waiting was cancelled", hint: "the task continues")
+                throw QueueError(.waitCancelled(.task))
             }
             await changeOrCancel()
         }
@@ -157,7 +156,7 @@ extension DownloadQueue {
     public func idle() async throws(QueueError) {
         while try !coordinator().machine.isIdle {
             guard !Task.isCancelled else {
-                throw QueueError(.worker, "waiting was cancelled", hint: "the queue continues")
+                throw QueueError(.waitCancelled(.queue))
             }
             await changeOrCancel()
         }

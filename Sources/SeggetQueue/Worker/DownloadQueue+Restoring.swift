@@ -1,4 +1,5 @@
 import Assembler
+import SeggetReports
 import Segmenter
 
 // What the last worker left, and what is to be done about a download that has ended.
@@ -37,7 +38,7 @@ extension DownloadQueue {
                     [
                         TaskEvent(
                             time: now.wall, event: TaskStatus.Word.completed.rawValue,
-                            message: "complete and verified before segget was stopped")
+                            message: TaskEnding.completedBefore.text)
                     ], of: id)
             case .leave, .runAgain, .finishChore: break
             }

@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 
 // What the settings say for this time and this machine.
@@ -18,7 +19,7 @@ extension DownloadQueue {
     /// Why nothing is fetched, in words; `nil` where nothing is to be.
     var pause: String? {
         guard isWorking, open?.machine.isIdle == false else { return nil }
-        return limits.reason
+        return limits.reason?.text
     }
 
     /// When the machine is to be asked, on the boot clock; infinity where it is not.

@@ -170,7 +170,7 @@ public actor DownloadQueue: QueueDoor {
     func coordinator() throws(QueueError) -> QueueCoordinator {
         if let broken { throw broken }
         guard let open else {
-            throw QueueError(.worker, "the queue is shut down", hint: "open it again")
+            throw QueueError(.shutDown)
         }
         return open
     }
@@ -357,7 +357,7 @@ extension DownloadQueue {
         while true {
             _ = try coordinator()
             guard !Task.isCancelled else {
-                throw QueueError(.worker, "waiting was cancelled", hint: "the queue continues")
+                throw QueueError(.waitCancelled(.queue))
             }
             await changeOrCancel()
         }

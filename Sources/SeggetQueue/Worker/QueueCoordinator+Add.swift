@@ -12,7 +12,9 @@ extension QueueCoordinator {
         var new = new
         new.url = WebAddress.trimmed(new.url)
         for url in [new.url] + new.options.mirrors {
-            if let reason = DownloadSession.problem(with: url) { return Self.refusal(nil, reason) }
+            if let reason = DownloadSession.problem(with: url) {
+                return .refused(nil, .url(reason), member: "url")
+            }
         }
         let others = try allKnown(new)
         if !new.isAgain, let known = Self.known(new, among: others) {
@@ -20,9 +22,7 @@ extension QueueCoordinator {
         }
         let id = new.id ?? QueueTask.ID()
         if try store.task(id) != nil {
-            return CommandResult(
-                nil, .refused, "there already is a task \(id); give another id, or none",
-                code: ExitStatus.usage.rawValue)
+            return .refused(nil, .idTaken(id))
         }
         // The part of a task of the same URL is not to be taken for this one's.
         if new.isAgain, new.place.name == nil {
@@ -37,8 +37,8 @@ extension QueueCoordinator {
             new.options.files.timestamping = isOwn && new.options.files.timestamping
         }
         if let name = new.place.name {
-            if let problem = Self.problem(ofName: name) {
-                return .refused(nil, "name", problem, code: ExitStatus.usage.rawValue)
+            if let refusal = Self.refusal(ofName: name) {
+                return .refused(nil, refusal, member: "name")
             }
             if !new.place.isNameGiven {
                 if try !isFree(new.place, but: nil) {
@@ -47,11 +47,12 @@ extension QueueCoordinator {
             } else if !(new.replacesOwnFilesOnly && new.options.overwrite),
                 let owner = try store.owner(of: new.place, but: nil)
             {
-                let taken = TaskProblem(takenBy: owner, new.place.path ?? name)
+                let path = new.place.path ?? name
                 guard new.failsWhereTaken else {
-                    return .refused(nil, "name", taken.message, code: taken.code).then(.place)
+                    return .refused(nil, .pathTaken(by: owner, path), member: "name")
+                        .then(.place)
                 }
-                new.problem = new.problem ?? taken
+                new.problem = new.problem ?? TaskProblem(.pathTaken(by: owner, path))
             }
         }
         var task = QueueTask(new)
@@ -109,35 +110,25 @@ extension QueueCoordinator {
         _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult {
         guard let task = try store.task(id) else {
-            return CommandResult(id, .unchanged, "no longer exists")
+            return CommandResult(id, .unchanged, .gone)
         }
-        if let name, let problem = Self.problem(ofName: name) {
-            return .refused(id, "name", problem, code: ExitStatus.usage.rawValue)
+        if let name, let refusal = Self.refusal(ofName: name) {
+            return .refused(id, refusal, member: "name")
         }
         guard task.status.state != .cancelled else {
-            return CommandResult(
-                id, .refused,
-                "was cancelled, and has no file to rename",
-                code: ExitStatus.cannotCreate.rawValue
-            ).then(.retry)
+            return .refused(id, .cancelled).then(.retry)
         }
         var place = task.place
         if let folder { (place.root, place.folder) = (folder, "") }
         if let name { (place.name, place.isNameGiven) = (name, true) }
         guard place != task.place else {
-            return CommandResult(id, .unchanged, "already has that place")
+            return CommandResult(id, .unchanged, .hasPlace)
         }
         if let owner = try store.owner(of: place, but: id) {
-            return .refused(
-                id, "name",
-                "task \(owner) already downloads to \(Diagnostic.quote(place.path ?? ""))",
-                code: ExitStatus.cannotCreate.rawValue)
+            return .refused(id, .pathTaken(by: owner, place.path ?? ""), member: "name")
         }
         if let path = place.path, path != task.place.path, FinishedFile.anythingStands(at: path) {
-            return .refused(
-                id, "name",
-                "\(Diagnostic.quote(path)) exists already, and is not replaced",
-                code: ExitStatus.cannotCreate.rawValue)
+            return .refused(id, .fileExists(path), member: "name")
         }
         try store.update(id) { task in
             task.place = place
@@ -168,30 +159,25 @@ extension QueueCoordinator {
         _ id: QueueTask.ID, _ changes: TaskChanges, _ machine: inout QueueMachine
     ) throws(QueueError) -> CommandResult {
         guard var task = try whole(id) else {
-            return CommandResult(id, .unchanged, "no longer exists")
+            return CommandResult(id, .unchanged, .gone)
         }
         let chosen = changes.options
-        if let (member, message) = changes.fault {
-            return .refused(
-                id, member, "\(Diagnostic.quote(member)): \(message)",
-                code: ExitStatus.usage.rawValue)
+        if let (member, fault) = changes.fault {
+            return .refused(id, .member(member, fault), member: member)
         }
         if changes.areOfClient, let key = Self.guarded.intersection(chosen.keys).min(),
             try !store.tasksOfClients().contains(id)
         {
-            return .refused(
-                id, "options.\(key)",
-                "only a user of the machine can change `\(key)` of a task that was added there",
-                code: ExitStatus.usage.rawValue)
+            return .refused(id, .guarded(key), member: "options.\(key)")
         }
         if let urls = changes.urls {
             for url in urls {
                 if let reason = DownloadSession.problem(with: url) {
-                    return Self.refusal(id, reason)
+                    return .refused(id, .url(reason), member: "url")
                 }
             }
             guard let first = urls.first else {
-                return .refused(id, "urls", "a task needs a URL", code: ExitStatus.usage.rawValue)
+                return .refused(id, .noURL, member: "urls")
             }
             task.urls = [first]
             task.secretParts.remove(.urls)
@@ -227,36 +213,18 @@ extension QueueCoordinator {
         return tasks
     }
 
-    /// What is wrong with a name that the user gave; `nil` when nothing is.
-    static func problem(ofName name: String) -> String? {
+    /// Returns why a name that the user gave is refused; `nil` if it is not.
+    static func refusal(ofName name: String) -> CommandRefusal? {
         guard !name.isEmpty, !name.contains("/"), !name.utf8.contains(0),
             ![".", ".."].contains(name),
             name.utf8.count <= 240
         else {
-            return
-                "\(Diagnostic.quote(String(name.prefix(80)))) is not a file name: it must have no `/`, and be "
-                + "at most 240 bytes long"
+            return .invalidName(name)
         }
         guard !PartNames.suffixes.contains(where: name.hasSuffix) else {
-            return "\(Diagnostic.quote(name)) ends like segget's own files"
+            return .reservedName(name)
         }
         return nil
     }
 
-    private static func refusal(
-        _ id: QueueTask.ID?, _ reason: DownloadError.Reason
-    ) -> CommandResult {
-        let diagnostic = Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0))
-        return .refused(id, "url", diagnostic.message, code: diagnostic.status.rawValue)
-    }
-}
-
-extension TaskProblem {
-    /// Why a task cannot be added: another one's file goes there.
-    fileprivate init(takenBy owner: QueueTask.ID, _ path: String) {
-        self.init(
-            .place, kind: "destination_exists",
-            message: "task \(owner) already downloads to \(Diagnostic.quote(path))",
-            code: ExitStatus.cannotCreate.rawValue)
-    }
 }

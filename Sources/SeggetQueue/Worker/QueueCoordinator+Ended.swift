@@ -1,3 +1,4 @@
+import SeggetReports
 import Segmenter
 
 // Tasks that have ended: how they run again, and how they are taken away.
@@ -70,7 +71,7 @@ extension QueueCoordinator {
             task.status.state == .completed, FinishedFile.look(at: task) == .missing
         else { return nil }
         try fetchAgain(task, at: .last, &machine, now)
-        return CommandResult(id, .done, "waiting again: its file was missing")
+        return CommandResult(id, .done, .waitsAgain)
     }
 }
 

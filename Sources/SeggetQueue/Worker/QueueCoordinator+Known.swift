@@ -50,12 +50,8 @@ extension QueueCoordinator {
     ) throws(QueueError) -> CommandResult {
         let differs = try whole(task.id).map { new.differences(from: $0) } ?? []
         guard differs.isEmpty else {
-            let path = Diagnostic.quote(task.place.path ?? task.place.folderPath)
-            var result = CommandResult(
-                task.id, .refused,
-                "already has this URL, for \(path), but not the same "
-                    + "\(differs.joined(separator: " and ")): nothing was changed",
-                code: ExitStatus.usage.rawValue)
+            let path = task.place.path ?? task.place.folderPath
+            var result = CommandResult.refused(task.id, .differs(path: path, differs))
             result.known = Self.describe(task, differs: differs)
             return result
         }
@@ -70,49 +66,38 @@ extension QueueCoordinator {
     ) throws(QueueError) -> CommandResult {
         let id = task.id
         let state = task.status.word
+        let again = CommandNote.again(after: state.rawValue, isPaused: new.isPaused)
         switch task.status.state {
         case .completed:
             let standing = FinishedFile.look(at: task)
             guard standing != .there else {
-                return CommandResult(id, .unchanged, "is complete, and its file is there")
+                return CommandResult(id, .unchanged, .isComplete)
             }
             var task = task
             if standing == .changed, !task.options.overwrite {
                 guard !task.place.isNameGiven else {
-                    return CommandResult(
-                        id, .refused,
-                        "was complete, and \(Diagnostic.quote(task.place.path ?? "")) was changed later: it is "
-                            + "not replaced",
-                        code: ExitStatus.cannotCreate.rawValue
-                    ).then(.place)
+                    return .refused(id, .fileChanged(task.place.path ?? "")).then(.place)
                 }
                 // It stays, and the new one gets another name.
                 task.place.name = nil
             }
             try fetchAgain(task, at: new.position, isPaused: new.isPaused, &machine, now)
             return CommandResult(
-                id, .done,
-                "was complete, and its file is \(standing.rawValue): "
-                    + Self.whatFollows(new))
+                id, .done, .againWithout(file: standing.rawValue, isPaused: new.isPaused))
         case .cancelled where machine.entries[id] != nil:
             // Its bytes are still going.
             _ = machine.retry(id)
             if new.isPaused { _ = machine.pause(id) }
-            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
+            return CommandResult(id, .done, again)
         case .failed, .cancelled:
             try fetchAgain(task, at: new.position, isPaused: new.isPaused, &machine, now)
-            return CommandResult(id, .done, "was \(state): \(Self.whatFollows(new))")
+            return CommandResult(id, .done, again)
         default:
             guard task.status.isPaused, !new.isPaused else {
-                return CommandResult(id, .unchanged, "is \(state.text)")
+                return CommandResult(id, .unchanged, .isIn(state.text))
             }
-            return CommandResult(
-                id, machine.resume(id) ? .done : .unchanged, "was paused: it is resumed")
+            return CommandResult(id, machine.resume(id) ? .done : .unchanged, .resumed)
         }
-    }
-
-    private static func whatFollows(_ new: NewTask) -> String {
-        new.isPaused ? "it is paused, to be downloaded again" : "it is downloaded again"
     }
 }
 

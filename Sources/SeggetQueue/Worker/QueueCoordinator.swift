@@ -191,7 +191,7 @@ final class QueueCoordinator {
                 return ids.map {
                     moved.contains($0)
                         ? CommandResult($0, .done)
-                        : CommandResult($0, .unchanged, "has ended, so it has no position")
+                        : CommandResult($0, .unchanged, .hasNoPosition)
                 }
             }
         case .rename(let selection, let name, let folder):
@@ -232,8 +232,7 @@ final class QueueCoordinator {
                 let id = try self.id(text)
                 if !ids.contains(id) { ids.append(id) }
             } catch  where error.code == .noTask {
-                refusals.append(
-                    CommandResult(nil, .refused, error.message, code: ExitStatus.usage.rawValue))
+                refusals.append(.refused(nil, .noTask(error.message)))
             }
         }
         if !selection.states.isEmpty {
@@ -244,8 +243,7 @@ final class QueueCoordinator {
             guard try store.find(TaskFilter(selection: TaskSelection(tags: [tag]))).isEmpty else {
                 continue
             }
-            let message = "no task has the tag \(Diagnostic.quote(String(tag.prefix(64))))"
-            refusals.append(CommandResult(nil, .refused, message, code: ExitStatus.usage.rawValue))
+            refusals.append(.refused(nil, .noTag(tag)))
         }
         let isByStateAlone = selection.ids.isEmpty && !selection.states.isEmpty
         if selection.isAll || !selection.tags.isEmpty || isByStateAlone {
@@ -290,14 +288,7 @@ final class QueueCoordinator {
         let found = isHex ? try store.ids(withPrefix: text.lowercased(), most: 2) : []
         guard found.count != 1 else { return found[0] }
         let shown = String(text.prefix(40).filter { !$0.isNewline })
-        guard found.isEmpty else {
-            throw QueueError(
-                .noTask, "several tasks have an id that begins with \(shown)",
-                hint: "give more of its digits; `segget list` shows them")
-        }
-        throw QueueError(
-            .noTask, "there is no task \(shown)",
-            hint: "`segget list` shows the tasks and their ids")
+        throw QueueError(found.isEmpty ? .noTaskLike(shown) : .ambiguous(shown))
     }
 
     private func result(
@@ -306,21 +297,21 @@ final class QueueCoordinator {
         guard !isDone else { return CommandResult(id, .done) }
         guard let entry = machine.entries[id] else {
             guard let task = try store.task(id) else {
-                return CommandResult(id, .unchanged, "no longer exists")
+                return CommandResult(id, .unchanged, .gone)
             }
-            let word = task.status.state.word
+            let word = task.status.state.word.rawValue
             guard downloads, task.status.state == .completed else {
-                return CommandResult(id, .unchanged, "is \(word)")
+                return CommandResult(id, .unchanged, .isIn(word))
             }
             return switch FinishedFile.look(at: task) {
-            case .there: CommandResult(id, .unchanged, "is \(word)")
+            case .there: CommandResult(id, .unchanged, .isIn(word))
             case .changed:
-                CommandResult(id, .unchanged, "is \(word), and its file was changed later")
+                CommandResult(id, .unchanged, .isWithout(file: .changed, state: word))
             case .missing:
-                CommandResult(id, .unchanged, "is \(word), and its file is missing").then(.again)
+                CommandResult(id, .unchanged, .isWithout(file: .missing, state: word))
+                    .then(.again)
             }
         }
-        let word = entry.status.word.text
-        return CommandResult(id, .unchanged, "is \(word)")
+        return CommandResult(id, .unchanged, .isIn(entry.status.word.text))
     }
 }

@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Segmenter
 
@@ -133,8 +134,7 @@ extension QueueStore {
         progress: DownloadProgress? = nil, pause: String? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
-            throw QueueError(
-                .noTask, "task \(id) was removed", hint: "`segget list` shows the tasks")
+            throw QueueError(.taskRemoved(id))
         }
         var whole = task
         if let secrets { whole = secrets.merged(into: task) }

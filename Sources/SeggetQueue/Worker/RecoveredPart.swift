@@ -1,3 +1,4 @@
+import SeggetReports
 import Assembler
 import Foundation
 import Segmenter
@@ -21,9 +22,7 @@ public struct RecoveredPart: Sendable, Hashable {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {
-            throw QueueError(
-                .unavailable, "the folder `\(folder)` cannot be read",
-                hint: "check its name and permissions")
+            throw QueueError(.unreadableFolder(folder))
         }
         return names.sorted().compactMap { name -> RecoveredPart? in
             guard name.hasSuffix(PartNames.manifestSuffix) else { return nil }

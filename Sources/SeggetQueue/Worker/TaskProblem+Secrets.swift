@@ -7,20 +7,12 @@ extension TaskProblem {
     ///
     /// - Parameter task: The task with all its secrets that there are; it has no such problem when none is missing.
     init?(secretsGoneOf task: QueueTask) {
-        let given: [(part: QueueTask.SecretParts, word: String, member: String)] = [
-            (.urls, "user, password or query of its URLs", "urls"),
-            (.headers, "headers", "headers"),
-            (.user, "user and password", "user"), (.other, "other secret options", "options"),
+        let given: [(part: QueueTask.SecretParts, secret: TaskFailure.Secret)] = [
+            (.urls, .urls), (.headers, .headers), (.user, .user), (.other, .options),
         ]
         // By the URL as it was added it is known only.
         let gone = given.filter { task.secretParts.contains($0.part) }
         guard !gone.isEmpty else { return nil }
-        let words = gone.map(\.word).joined(separator: "; ")
-        self.init(
-            .secrets, kind: "secrets_gone",
-            message: task.keepsNoSecrets
-                ? "the task's secrets were not stored, and segget no longer has them: \(words)"
-                : "the queue no longer has the task's secrets: \(words)",
-            code: ExitStatus.refused.rawValue, needed: gone.map(\.member))
+        self.init(.secretsGone(gone.map(\.secret), areStored: !task.keepsNoSecrets))
     }
 }

@@ -4,11 +4,21 @@ package import SeggetReports
 extension TaskProblem {
     /// Makes a problem, with what to do about it.
     package init(
-        _ next: NextStep, kind: String, message: String, code: Int32, needed: [String] = []
+        _ next: NextStep, kind: String, message: String, code: Int32
     ) {
-        self.init(
-            kind: kind, message: message, hint: next.words(on: .api, members: needed), code: code)
+        self.init(kind: kind, message: message, hint: next.words(on: .api), code: code)
         step = next.rawValue
+    }
+
+    /// Creates the problem of a task that has failed without a download.
+    package init(_ failure: TaskFailure) {
+        var needed: [String] = []
+        if case .secretsGone(let secrets, _) = failure { needed = secrets.map(\.rawValue) }
+        self.init(
+            kind: failure.kind, message: failure.message,
+            hint: failure.next?.words(on: .api, members: needed) ?? failure.hint,
+            code: failure.status.rawValue)
+        step = failure.next?.rawValue
         self.needed = needed.isEmpty ? nil : needed
     }
 
@@ -20,8 +30,8 @@ extension TaskProblem {
     /// What to do next, by the commands of the queue.
     package func queueHint(_ id: QueueTask.ID?) -> String {
         guard let next else { return hint }
-        let words = next.words(on: .queue(id?.description), members: needed ?? [])
-        return words + (startsOver == true ? "; it starts over" : "")
+        return next.words(
+            on: .queue(id?.description), members: needed ?? [], startsOver: startsOver == true)
     }
 
     /// The same problem in the words of the API, also where it was recorded with others.
@@ -29,9 +39,8 @@ extension TaskProblem {
         guard let next else { return self }
         var problem = self
         problem.step = next.rawValue
-        problem.hint =
-            next.words(on: .api, members: needed ?? [])
-            + (startsOver == true ? "; it starts over" : "")
+        problem.hint = next.words(
+            on: .api, members: needed ?? [], startsOver: startsOver == true)
         return problem
     }
 }

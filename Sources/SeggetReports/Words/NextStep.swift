@@ -54,12 +54,17 @@ package enum NextStep: String, Sendable, Hashable, CaseIterable {
     /// - Parameters:
     ///   - surface: The surface that shows the hint.
     ///   - members: For ``secrets``, the members of `set` that must be given again.
+    ///   - startsOver: Whether the next try downloads the whole file again.
     /// - Returns: The text after "hint:".
-    package func words(on surface: Surface, members: [String] = []) -> String {
-        switch surface {
-        case .api: apiWords(members)
-        case .queue(let id): queueWords(id ?? "ID", members)
-        }
+    package func words(
+        on surface: Surface, members: [String] = [], startsOver: Bool = false
+    ) -> String {
+        let words =
+            switch surface {
+            case .api: apiWords(members)
+            case .queue(let id): queueWords(id ?? "ID", members)
+            }
+        return startsOver ? words + "; it starts over" : words
     }
 
     private func queueWords(_ id: String, _ members: [String]) -> String {

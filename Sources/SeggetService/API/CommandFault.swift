@@ -16,7 +16,7 @@ extension QueueCommand {
     var fault: CommandFault? {
         switch self {
         case .add(let task): Self.fault(in: task.options)
-        case .set(_, let changes): changes.fault.map { CommandFault(member: $0, message: $1) }
+        case .set(_, let changes): changes.fault.map { CommandFault(member: $0, message: $1.text) }
         default: nil
         }
     }

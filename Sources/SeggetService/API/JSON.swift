@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SeggetQueue
+import SeggetReports
 import Segmenter
 
 /// Encodes and decodes values, for the server and the client.
@@ -52,9 +53,9 @@ enum JSON {
         case .valueNotFound(_, let context): return (context.codingPath, " has no value")
         case .dataCorrupted(let context):
             switch context.underlyingError {
-            // Only `WireComplaint` has a safe text: the texts of other decoders may contain values.
-            case let complaint as WireComplaint:
-                return (context.codingPath, ": \(complaint.words)")
+            // Only `MemberFault` has a safe text: the texts of other decoders may contain values.
+            case let fault as MemberFault:
+                return (context.codingPath, ": \(fault.text)")
             case nil where !context.codingPath.isEmpty:
                 return (context.codingPath, " cannot be used")
             default: return ([], " is not JSON")

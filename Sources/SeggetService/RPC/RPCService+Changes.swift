@@ -269,7 +269,7 @@ extension RPCService {
         changes.areOfClient = !policy.isDropIn
         changes.deniesPrivate =
             policy.deniesPrivate && changes.options.keys.contains("access.proxy")
-        if let (member, message) = changes.fault { throw RPCError("\(member): \(message)") }
+        if let (member, fault) = changes.fault { throw RPCError("\(member): \(fault.text)") }
         // The destination first, because the queue can refuse it.
         if changed["dir"] != nil || changed["out"] != nil {
             let place = try allowedPlace(all)

@@ -1,4 +1,5 @@
 import Foundation
+import SeggetReports
 import Testing
 
 @testable import SeggetQueue
@@ -35,7 +36,7 @@ struct QueueLimitsTests {
         let other = fact.map { !$0 } ?? true
         let facts = MachineFacts(
             isMetered: isMetered ? fact : other, isOnBattery: isMetered ? other : fact)
-        let reason = isMetered ? "on a metered network" : "on battery"
+        let reason: PauseReason = isMetered ? .metered : .battery
         for (effect, limits) in [
             ("pause", QueueLimits(isPaused: true, reason: reason)), ("5", QueueLimits(rate: 5)),
         ] {
@@ -47,8 +48,14 @@ struct QueueLimitsTests {
     }
 
     @Test(arguments: [
-        ("22:00-06:00=pause", night, QueueLimits(isPaused: true, reason: "from 22:00 to 06:00")),
-        ("22:00-06:00=pause", 6 * 60 - 1, .init(isPaused: true, reason: "from 22:00 to 06:00")),
+        (
+            "22:00-06:00=pause", night,
+            QueueLimits(isPaused: true, reason: .time(from: "22:00", to: "06:00"))
+        ),
+        (
+            "22:00-06:00=pause", 6 * 60 - 1,
+            .init(isPaused: true, reason: .time(from: "22:00", to: "06:00"))
+        ),
         ("22:00-06:00=pause", 6 * 60, QueueLimits()), ("22:00-06:00=pause", noon, QueueLimits()),
         ("8:00-18:00=7", noon, QueueLimits(rate: 7)), ("8:00-18:00=7", night, QueueLimits()),
     ])
@@ -64,11 +71,11 @@ struct QueueLimitsTests {
         ("metered=7", 6.0, QueueLimits(rate: 6)), ("metered=7", 8, QueueLimits(rate: 7)),
         (
             "metered=7 battery=pause 0:00-24:00=pause", nil,
-            QueueLimits(isPaused: true, reason: "on battery", rate: 7)
+            QueueLimits(isPaused: true, reason: .battery, rate: 7)
         ),
         (
             "0:00-24:00=pause battery=pause", nil,
-            QueueLimits(isPaused: true, reason: "from 00:00 to 24:00")
+            QueueLimits(isPaused: true, reason: .time(from: "00:00", to: "24:00"))
         ),
         ("", 6, QueueLimits(rate: 6)), ("", nil, QueueLimits()),
     ])

@@ -1,3 +1,4 @@
+import SeggetReports
 import Segmenter
 
 /// A task to be added, in JSON: an object whose keys are in `docs/api.md`; all but `url` and `root` may be missing.
@@ -17,7 +18,7 @@ extension NewTask: Codable {
         try fields.refuseOthers(than: Self.keys)
         let folder = try fields.decode("folder", else: "")
         if folder.hasPrefix("/") {
-            throw fields.wrong("folder", "it must be a relative path, because `root` is given")
+            throw fields.wrong("folder", .absolutePath)
         }
         self.init(
             try fields.decode(String.self, forKey: "url"),
@@ -29,7 +30,7 @@ extension NewTask: Codable {
         id = try fields.decodeIfPresent(QueueTask.ID.self, forKey: "id")
         if let text = try fields.decodeIfPresent(String.self, forKey: "umask") {
             guard let mask = UInt32(text, radix: 8), mask <= 0o777 else {
-                throw fields.wrong("umask", "it must be up to three octal digits, such as 022")
+                throw fields.wrong("umask", .umask)
             }
             umask = mask
         }

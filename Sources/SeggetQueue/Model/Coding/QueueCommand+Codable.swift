@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// A command in JSON: an object with its word as `command`, and the keys of that word.
 extension QueueCommand: Codable {
     /// The words of commands.
@@ -26,8 +28,7 @@ extension QueueCommand: Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         guard let word = Word(rawValue: try fields.decode(String.self, forKey: "command")) else {
-            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw fields.wrong("command", "it is not a command; the commands are \(words)")
+            throw fields.wrong("command", .command(Word.allCases.map(\.rawValue)))
         }
         if word == .add {
             self = .add(try NewTask(from: decoder))
@@ -36,7 +37,7 @@ extension QueueCommand: Codable {
         try fields.refuseOthers(than: word.keys.union(TaskSelection.keys).union(["command"]))
         let tasks = try TaskSelection(reading: fields)
         guard tasks != TaskSelection() else {
-            throw fields.wrong(nil, "it selects no task; give ids, tags, states, or all")
+            throw fields.wrong(nil, .noSelection)
         }
         switch word {
         case .add: preconditionFailure("it was read before")
@@ -125,7 +126,7 @@ extension QueuePosition: Codable {
         case "last": self = .last
         default:
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "must be first, last, or a number from 1")
+                in: container, debugDescription: MemberFault.position.text)
         }
     }
 
@@ -165,8 +166,7 @@ extension TaskSelection: Codable {
         let given: [String] = try fields.decode("states", else: [])
         states = given.compactMap(TaskStatus.Word.init(given:))
         guard states.count == given.count else {
-            let words = TaskStatus.Word.all.map(\.rawValue).joined(separator: ", ")
-            throw fields.wrong("states", "one is not a state; the states are \(words)")
+            throw fields.wrong("states", .state(TaskStatus.Word.all.map(\.rawValue)))
         }
     }
 

@@ -1,3 +1,5 @@
+import SeggetReports
+
 extension QueueRule: Codable {
     /// Reads a rule.
     ///
@@ -6,14 +8,13 @@ extension QueueRule: Codable {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: ["while", "pause", "rate"])
         guard let condition = Condition(try fields.decode(String.self, forKey: "while")) else {
-            throw fields.wrong(
-                "while", "it must be `metered`, `battery` or a time span such as `22:00-06:00`")
+            throw fields.wrong("while", .condition)
         }
         let rate = try fields.decodeIfPresent(Double.self, forKey: "rate")
         switch (try fields.decode("pause", else: false), rate) {
         case (true, nil): self.init(while: condition, .pause)
         case (false, let rate?): self.init(while: condition, .rate(rate))
-        default: throw fields.wrong(nil, "it must have `pause`, which is true, or `rate`")
+        default: throw fields.wrong(nil, .effect)
         }
     }
 

@@ -1,3 +1,5 @@
+import SeggetReports
+
 /// Settings in JSON, with the keys of ``QueueOption``.
 extension QueueSettings: Codable {
     /// Reads settings.
@@ -14,7 +16,7 @@ extension QueueSettings: Codable {
         retryDelays = try fields.decode("retry_delays", else: retryDelays)
         rules = try fields.decode("rules", else: rules)
         guard let metered = Metered(rawValue: try fields.decode("metered", else: "auto")) else {
-            throw fields.wrong("metered", "it must be auto, yes or no")
+            throw fields.wrong("metered", .metered)
         }
         self.metered = metered
     }

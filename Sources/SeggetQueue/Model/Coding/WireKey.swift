@@ -1,4 +1,6 @@
-/// A key of an object in JSON: any text, so that those that nobody knows are seen.
+import SeggetReports
+
+/// A key of an object in JSON: any text, so that unknown keys are found.
 struct WireKey: CodingKey, Hashable, ExpressibleByStringLiteral {
     let stringValue: String
     var intValue: Int? { nil }
@@ -16,9 +18,7 @@ extension KeyedDecodingContainer<WireKey> {
     /// - Throws: `DecodingError`, when there is a key that is not among those that are known.
     func refuseOthers(than known: Set<String>) throws {
         guard !allKeys.allSatisfy({ known.contains($0.stringValue) }) else { return }
-        throw wrong(
-            nil,
-            "it has an unknown key; the keys are \(known.sorted().joined(separator: ", "))")
+        throw wrong(nil, .unknownKey(known.sorted()))
     }
 
     /// The value of a key, or what stands for it when it is missing.
@@ -29,18 +29,12 @@ extension KeyedDecodingContainer<WireKey> {
     }
 
     /// An error about the value of a key, or about the object itself.
-    func wrong(_ key: WireKey?, _ words: String) -> DecodingError {
+    func wrong(_ key: WireKey?, _ fault: MemberFault) -> DecodingError {
         .dataCorrupted(
             .init(
-                codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: words,
-                underlyingError: WireComplaint(words: words)))
+                codingPath: codingPath + (key.map { [$0] } ?? []), debugDescription: fault.text,
+                underlyingError: fault))
     }
-}
-
-/// What is wrong with a value in JSON, in words that have nothing of the value itself: it may be secret.
-package struct WireComplaint: Error {
-    /// The words.
-    package let words: String
 }
 
 extension KeyedEncodingContainer<WireKey> {

@@ -1,0 +1,48 @@
+/// What a command found or did, where that is more than "done".
+package enum CommandNote: Sendable, Hashable {
+    /// The task no longer exists.
+    case gone
+    /// The task is in this state already.
+    case isIn(String)
+    /// The task is completed, but its file is `missing` or was `changed`.
+    case isWithout(file: LostFile, state: String)
+    /// The task is completed, and its file exists unchanged.
+    case isComplete
+    /// The task has ended, so it cannot be moved in the order.
+    case hasNoPosition
+    /// The task already has the name and folder.
+    case hasPlace
+    /// The task was in this state, and is downloaded again.
+    case again(after: String, isPaused: Bool)
+    /// The task was complete, but its file is not there; it is downloaded again.
+    case againWithout(file: String, isPaused: Bool)
+    /// The task waits again, because its file was missing.
+    case waitsAgain
+    /// The task was paused, and continues.
+    case resumed
+
+    /// What became of the file of a completed task.
+    package enum LostFile: Sendable, Hashable { case missing, changed }
+
+    /// The note in words, to follow the id of the task.
+    package var text: String {
+        switch self {
+        case .gone: "no longer exists"
+        case .isIn(let state): "is \(state)"
+        case .isWithout(.changed, let state): "is \(state), and its file was changed later"
+        case .isWithout(.missing, let state): "is \(state), and its file is missing"
+        case .isComplete: "is complete, and its file is there"
+        case .hasNoPosition: "has ended, so it has no position"
+        case .hasPlace: "already has that place"
+        case .again(let state, let isPaused): "was \(state): \(Self.next(isPaused))"
+        case .againWithout(let file, let isPaused):
+            "was complete, and its file is \(file): \(Self.next(isPaused))"
+        case .waitsAgain: "waiting again: its file was missing"
+        case .resumed: "was paused: it is resumed"
+        }
+    }
+
+    private static func next(_ isPaused: Bool) -> String {
+        isPaused ? "it is paused, to be downloaded again" : "it is downloaded again"
+    }
+}
