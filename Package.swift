@@ -80,19 +80,27 @@ let package = Package(
         .target(
             name: "SegmenterValues", dependencies: ["Assembler", "SegmenterURLs"],
             swiftSettings: settings),
+        // Pure: what decides without a clock, a socket or a file.
+        .target(
+            name: "SegmenterRules",
+            dependencies: [
+                "SegmenterValues",
+                .product(
+                    name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "Segmenter",
             dependencies: [
-                "Assembler", "CCurl", "CLinux", "SegmenterValues",
-                .product(
-                    name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+                "Assembler", "CCurl", "CLinux", "SegmenterRules", "SegmenterValues",
             ],
             swiftSettings: settings),
         .target(
             name: "SeggetFormats", dependencies: ["Assembler", "CLinux", "CZlib", "Segmenter"],
             swiftSettings: small),
         .target(
-            name: "SeggetReports", dependencies: ["Assembler", "SeggetFormats", "Segmenter"],
+            name: "SeggetReports",
+            dependencies: ["Assembler", "SeggetFormats", "Segmenter", "SegmenterRules"],
             swiftSettings: small),
         // All that is aria2's: its options, its list, its output and exit codes.
         .target(
@@ -103,7 +111,7 @@ let package = Package(
             name: "SeggetCommand",
             dependencies: [
                 "Assembler", "CLinux", "CVersion", "SeggetAria2", "SeggetFormats",
-                "SeggetReports", "Segmenter",
+                "SeggetReports", "Segmenter", "SegmenterRules",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: small),
@@ -111,6 +119,7 @@ let package = Package(
             name: "SeggetQueue",
             dependencies: [
                 "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter",
+                "SegmenterRules",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
@@ -153,7 +162,11 @@ let package = Package(
             ],
             swiftSettings: testSettings),
         .testTarget(
-            name: "SegmenterTests", dependencies: ["Assembler", "Segmenter", "TestSupport"],
+            name: "SegmenterTests",
+            dependencies: [
+                "Assembler", "Segmenter", "SegmenterRules", "SegmenterURLs", "SegmenterValues",
+                "TestSupport",
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "SeggetFormatsTests",
@@ -246,7 +259,7 @@ if instrument == "fuzzer" {
             name: "segget-fuzz",
             dependencies: [
                 "Assembler", "SeggetAria2", "SeggetFormats", "SeggetReports", "SeggetService",
-                "Segmenter",
+                "Segmenter", "SegmenterRules", "SegmenterURLs",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),

@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// The readers of header fields, of replies and of requests.
 ///

@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// What becomes of URLs, and the names of files.
 enum NameTargets {

@@ -22,17 +22,19 @@ IMPORTS = {
     "Assembler": {"CDeflate", "CLinux", "CZlib", "Crypto"},
     "SegmenterURLs": {"CCurl", "CLinux"},
     "SegmenterValues": {"Assembler", "SegmenterURLs"},
-    "Segmenter": {
-        "Assembler", "CCurl", "CLinux", "RawStructuredFieldValues", "SegmenterURLs", "SegmenterValues"},
+    "SegmenterRules": {"RawStructuredFieldValues", "SegmenterValues"},
+    "Segmenter": {"Assembler", "CCurl", "CLinux", "SegmenterRules", "SegmenterURLs", "SegmenterValues"},
     "SeggetFormats": {"Assembler", "CLinux", "CZlib", "Segmenter"},
-    "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter"},
+    "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter", "SegmenterRules"},
     "SeggetAria2": {
         "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter"},
     "SeggetCommand": {
         "ArgumentParser", "Assembler", "CLinux", "CVersion", "SeggetAria2", "SeggetFormats", "SeggetReports",
-        "Segmenter"},
+        "Segmenter", "SegmenterRules"},
     # Full Foundation, which costs every start-up, is for those that `segget` is not linked with.
-    "SeggetQueue": {"Assembler", "CLinux", "Foundation", "GRDB", "SeggetFormats", "SeggetReports", "Segmenter"},
+    "SeggetQueue": {
+        "Assembler", "CLinux", "Foundation", "GRDB", "SeggetFormats", "SeggetReports", "Segmenter",
+        "SegmenterRules"},
     "SeggetService": {
         "Assembler", "CLinux", "CPage", "Crypto", "Foundation", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
         "SeggetAria2", "SeggetFormats", "SeggetQueue", "SeggetReports", "Segmenter"},

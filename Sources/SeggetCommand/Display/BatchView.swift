@@ -1,5 +1,6 @@
 package import SeggetReports
 package import Segmenter
+import SegmenterRules
 
 /// Shows messages and, below them, a line for each active file and a line for the total.
 package final class BatchView {

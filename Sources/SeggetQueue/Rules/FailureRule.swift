@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import Segmenter
+import SegmenterRules
 
 /// What the failure of a download means for a queue, and when it is tried again.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 public import Segmenter
+import SegmenterRules
 
 extension LinkFault {
     /// A stable name for programs; `docs/json.md` lists them all.
@@ -46,7 +47,7 @@ extension Diagnostic {
 
     /// Creates the message for an expired link.
     init(expiredLink error: DownloadError, _ code: Int, url: String) {
-        let isRefusal = Segmenter.isRefusal(code)
+        let isRefusal = SegmenterRules.isRefusal(code)
         self.init(
             isRefusal ? .refused : .unavailable, isRefusal ? "refused" : "status",
             "the link \(url) has expired: the server answered \(Self.describe(status: code))",

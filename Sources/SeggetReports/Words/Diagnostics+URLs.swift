@@ -1,4 +1,5 @@
 import Segmenter
+import SegmenterRules
 
 // Messages about URLs.
 extension Diagnostic {

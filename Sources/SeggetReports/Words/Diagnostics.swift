@@ -3,6 +3,7 @@
 import Assembler
 import Glibc
 public import Segmenter
+import SegmenterRules
 
 /// The messages, hint and exit code for an error.
 public struct Diagnostic: Sendable {
@@ -315,7 +316,7 @@ extension Diagnostic {
             switch failure {
             case .network(_, let text): (.unavailable, Self.hint(network: text, again))
             case .proxy(_, let text): (.unavailable, Self.hint(proxy: text))
-            case .status(let code) where Segmenter.isRefusal(code):
+            case .status(let code) where SegmenterRules.isRefusal(code):
                 (.refused, Self.hint(refused: code))
             case .status(let code) where (400..<500).contains(code) && !isTransient(code):
                 (.unavailable, "check the URL: the server does not have it")
@@ -348,7 +349,7 @@ extension Diagnostic {
         switch failure {
         case .network: "network"
         case .proxy: "proxy"
-        case .status(let code): Segmenter.isRefusal(code) ? "refused" : "status"
+        case .status(let code): SegmenterRules.isRefusal(code) ? "refused" : "status"
         case .stalled: "stalled"
         case .truncated: "truncated"
         case .breach: "contract_broken"

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 extension DownloadSession {
     /// Limits the total rate of all downloads of the session, from now on.

@@ -1,3 +1,5 @@
+import SegmenterRules
+
 extension DownloadSession {
     /// Returns why a URL cannot be downloaded, judged without a request; `nil` if nothing prevents
     /// it.

@@ -2,6 +2,7 @@
 // how a file is assembled.
 
 // The values of this API are in a module that the modules below know too.
+import SegmenterRules
 @_exported public import SegmenterValues
 
 /// Runs downloads: any number of files on one loop thread.

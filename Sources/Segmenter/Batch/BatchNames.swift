@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SegmenterRules
 
 /// Assigns names to the files of a session's batches, each name once.
 ///

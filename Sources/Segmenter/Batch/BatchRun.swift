@@ -2,6 +2,7 @@
 // folder knows how many downloads run and which names they have, not how a file is downloaded.
 
 import Assembler
+import SegmenterRules
 
 /// Runs the files of one batch.
 final class BatchRun: Sendable {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Counts the files of a batch that are active, queued, parked or set aside.
 ///

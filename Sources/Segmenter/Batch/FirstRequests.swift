@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Queues the first requests of a batch's small files, without a task for each.
 ///

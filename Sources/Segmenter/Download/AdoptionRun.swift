@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Resumes what another program has begun: its file becomes a part, which an ordinary download completes.
 struct AdoptionRun: Sendable {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Decides what follows when an attempt has ended, from the results of all attempts so far.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The services of a batch for one of its files.
 struct BatchContext: Sendable {

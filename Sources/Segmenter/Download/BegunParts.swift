@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Remembers the parts of earlier runs in the folders of a session.
 ///

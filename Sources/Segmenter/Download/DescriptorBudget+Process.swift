@@ -1,4 +1,5 @@
 import Glibc
+import SegmenterRules
 
 extension DescriptorBudget {
     /// The budget for the current limit of this process (`RLIMIT_NOFILE` of getrlimit(2)).

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Runs blocking disk work on a separate thread, and converts its errors to those of a download.
 enum Disk {

@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SegmenterRules
 
 /// The request of a caller for one download.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Decides what one download does next, from the first look at its place to the published file.
 ///

@@ -4,6 +4,7 @@
 
 import Assembler
 import Glibc
+import SegmenterRules
 
 /// One download from its URL to its published file, or the preview of it.
 ///

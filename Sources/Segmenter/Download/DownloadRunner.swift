@@ -1,3 +1,5 @@
+import SegmenterRules
+
 /// Carries out what a ``DownloadMachine`` decides: a run does it, a preview says what would happen.
 protocol DownloadRunner: Sendable {
     /// The result of the download.

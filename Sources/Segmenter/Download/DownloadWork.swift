@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SegmenterRules
 
 /// The state of one download outside its decisions, and the effects that a run and a preview carry out alike.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Runs one fetch on the loop thread, while a task waits for its result.
 struct FetchRun: Sendable {

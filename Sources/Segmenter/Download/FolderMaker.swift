@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SegmenterRules
 
 /// Creates missing folders of the destination, if the options permit that.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The URL whose version of the file is downloaded, with what it offers.
 struct Primary: Sendable {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // The server of the run before, if a redirect leads to another one now.
 extension DownloadWork {

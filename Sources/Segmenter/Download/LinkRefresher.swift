@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Asks the caller for a new link when a link is refused, with limits of frequency and time.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Carries a download out: asks, writes, and publishes the file.
 struct LiveRunner: DownloadRunner {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Decides whether the part is discarded because of a server's response.
 ///

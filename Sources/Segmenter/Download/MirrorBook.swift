@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The URLs of one file, in the caller's order: the offer of each, and which of them are dropped.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The URLs of a file that has several: the primary, the mirrors that help, and the next primary.
 struct MirrorSet: Sendable {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The facts about a lost network that a download knows.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Waits until the network is back.
 struct NetworkOutage: Sendable {

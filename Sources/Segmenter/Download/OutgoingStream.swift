@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// A download that is written in order to a descriptor; written bytes cannot be taken back.
 struct OutgoingStream: Sendable {

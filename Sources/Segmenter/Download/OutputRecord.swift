@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The history of the part during a download's attempts.
 struct OutputRecord: Sendable {

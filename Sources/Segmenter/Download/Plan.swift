@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Decides the next step for one file, until its bytes are downloaded.
 ///

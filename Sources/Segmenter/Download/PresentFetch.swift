@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Finds the active fetch of a download.
 ///

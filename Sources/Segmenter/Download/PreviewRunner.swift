@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Says what a download would do, and writes nothing.
 struct PreviewRunner: DownloadRunner {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Where the primary's URL leads during a fetch, because a link may expire meanwhile.
 final class PrimaryLink: Sendable {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Repairs a file: its intact bytes become a part, which an ordinary download completes.
 struct RepairRun: Sendable {

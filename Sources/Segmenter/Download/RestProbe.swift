@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // Links that may be requested once, or a few times: one request for all that is missing.
 extension DownloadWork {

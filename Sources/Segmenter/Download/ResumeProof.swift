@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // Resuming a part although no validator proves that the file is still the same.
 extension DownloadWork {

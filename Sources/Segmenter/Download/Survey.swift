@@ -1,5 +1,6 @@
 import Assembler
 import Glibc
+import SegmenterRules
 
 /// The check of what exists at the destination, before the first request.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The decision how an existing file counts that segget has not downloaded.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // Small files of a list, which one request delivers.
 extension DownloadRun {

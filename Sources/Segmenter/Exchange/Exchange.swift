@@ -3,6 +3,7 @@
 // of a response for a file.
 
 import Assembler
+import SegmenterRules
 
 /// The result of a request that was made for the response head.
 struct Exchange: Sendable {

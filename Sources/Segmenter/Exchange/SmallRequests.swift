@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Requests whose short bodies are collected in memory, so that a small file costs one request.
 ///

@@ -3,6 +3,7 @@
 // outcome. All decisions are made in `Machine/`.
 
 import Assembler
+import SegmenterRules
 
 /// Carries out the decisions of a `FetchMachine`, and reports events to it.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Converts the state of a fetch into progress events.
 ///

@@ -5,6 +5,7 @@
 import Assembler
 import CLinux
 import Glibc
+import SegmenterRules
 
 /// Wakes one task when the network may be available again.
 ///

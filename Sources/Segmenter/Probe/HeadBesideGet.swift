@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Sends `HEAD`, and to a distant server a ranged `GET` at the same time.
 ///

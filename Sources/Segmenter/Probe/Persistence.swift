@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Decides whether to repeat a failed request of the probe, and waits before each attempt.
 ///
@@ -162,7 +163,7 @@ struct Persistence {
             verdict = await NameVerdict.of(name, probe.connecting.access.addressFamily)
         }
         let trouble = FirstContact.Trouble(
-            failure, retryAfter: exchange.reply?.retryAfter, verdict: verdict)
+            failure, retryAfter: exchange.reply?.retryAfter, isUnknownName: verdict == .unknown)
         let step = begun.contact.step(
             after: trouble, isGivenUp: known.isGivenUp, random: .random(in: 0..<1))
         beginning = begun

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // The canary: one small request that checks whether the network reaches the server again.
 extension Probe {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // Facts about the file that the responses state.
 extension Probe {

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 // The requests of the probe, and their repetition.
 extension Probe {
@@ -65,15 +66,12 @@ extension Probe {
         ///
         /// - Returns: Whether another request may help.
         fileprivate mutating func leavesRangeOut(because status: Int) -> Bool {
-            guard let range, refused == nil, Self.mayRefuseRanges.contains(status),
+            guard let range, refused == nil, mayRefuseRange(status),
                 status != headStatus
             else { return false }
             (refused, self.range) = (range, nil)
             return true
         }
-
-        /// The status codes with which servers refuse range requests.
-        static let mayRefuseRanges: Set = [400, 403, 404, 405, 500, 501]
 
         /// Adapts the request after a response whose body is not usable.
         ///

@@ -3,6 +3,7 @@
 // where the bytes are stored, nor how many connections download them.
 
 import Assembler
+import SegmenterRules
 
 /// Finds out what a URL offers.
 ///
@@ -139,15 +140,7 @@ struct Probe: Sendable {
         var isContinued: @Sendable () async -> Bool = { false }
     }
 
-    /// The result of following the redirects of the original URL again.
-    enum Resolution: Sendable {
-        /// The redirects lead to the same version of the file, at this URL.
-        case same(WebURL)
-        /// The redirects lead to another version.
-        case changed(ContractBreach)
-        /// The request failed.
-        case failed(DownloadError.Reason)
-    }
+    typealias Resolution = LinkResolution
 
     /// Sends `HEAD`, and `GET` if the response to `HEAD` is not sufficient.
     ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// Sends a request to a URL, and follows redirects until a response is not a redirect.
 ///

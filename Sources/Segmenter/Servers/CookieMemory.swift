@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The cookies of requests that may share them: those of the caller's file, and those that servers
 /// have set since.

@@ -1,6 +1,8 @@
 // Servers: facts about servers, shared by all code that sends requests. This folder knows origins
 // and what they have shown. It sends no requests and knows no files.
 
+import SegmenterRules
+
 /// A sender of requests, whose active requests count towards the servers' limits.
 ///
 /// Used on the loop thread.

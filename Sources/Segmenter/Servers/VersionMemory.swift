@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The origins that do not support HTTP/1.1, so that the next request uses HTTP/2.
 ///

@@ -1,4 +1,5 @@
 import CCurl
+import SegmenterRules
 
 /// The TLS sessions and the contents of cookie files that the easy handles of one loop share.
 ///

@@ -1,4 +1,5 @@
 import CCurl
+import SegmenterRules
 
 extension CookieLines {
     /// Reads the cookies of a file in Netscape's format; none if the file cannot be read.

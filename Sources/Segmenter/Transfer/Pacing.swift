@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterRules
 
 /// The rate limits of a session and of its downloads, and the distribution of shares.
 ///

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import SegmenterRules
 
 extension Reply {
     /// Creates a reply from the final head of a handle, with the fields that segget uses.

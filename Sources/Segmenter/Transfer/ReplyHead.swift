@@ -1,3 +1,5 @@
+import SegmenterRules
+
 /// The state of receiving the response heads of one request.
 struct ReplyHead {
     /// The maximum size of all heads and trailers of one request, in bytes and in lines.

@@ -102,7 +102,7 @@ extension Transfer {
         segget_curl_getinfo_long(handle, CURLINFO_OS_ERRNO, &problem)
         // libcurl's text does not distinguish a refused connection from an unreachable host.
         guard code == CURLE_COULDNT_CONNECT, problem > 0 else { return text }
-        return text + TransferFailure.named(Int32(problem))
+        return text + errnoSuffix(Int32(problem))
     }
 
     /// Returns the transfer to which an easy handle belongs.

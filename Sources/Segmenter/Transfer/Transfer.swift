@@ -1,5 +1,6 @@
 import Assembler
 import CCurl
+import SegmenterRules
 
 /// One request on one easy handle, with its callbacks.
 ///

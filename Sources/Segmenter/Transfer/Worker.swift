@@ -1,5 +1,6 @@
 import Assembler
 import CCurl
+import SegmenterRules
 
 /// libcurl's multi handle.
 typealias CURLM = UnsafeMutableRawPointer

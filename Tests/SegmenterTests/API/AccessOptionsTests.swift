@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct AccessOptionsTests {
     private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the next step after each outcome, and that attempts end.
 @Suite struct AttemptsTests {

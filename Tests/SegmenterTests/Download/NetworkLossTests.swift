@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct NetworkLossTests {
     /// Begins and ends a wait for the network after a number of received bytes.

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the plan for a file: the options × the file at the destination × the server's offer.
 @Suite struct PlanTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests whether and when a connection retries.
 @Suite struct SlotBackoffTests {

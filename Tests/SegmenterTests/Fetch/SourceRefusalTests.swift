@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the consequences of responses without the requested bytes.
 @Suite struct SourceRefusalTests {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Creates servers with a file of 1 MiB, and the setup of a fetch of it.
 enum SourceTrial {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests which servers join a fetch, and which are dropped.
 @Suite struct SourcesTests {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests to which servers canaries are sent, and what their results mean.
 @Suite struct StallsTests {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the report about connections and servers during a fetch.
 @Suite struct TrafficTests {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct AdvertisedDigestsTests {
     /// Digests of "abc".

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct ContentCodingTests {
     private static let decodable: Set = ["gzip", "x-gzip", "deflate", "br", "zstd"]

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests cookies as lines: how they are found by domain, and changed by responses.
 @Suite struct CookieLinesTests {

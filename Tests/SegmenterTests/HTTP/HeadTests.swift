@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests how a response to `HEAD` is used.
 @Suite struct HeadTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterURLs
 
 @Suite struct LinkExpiryTests {
     @Test(

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct PageForFileTests {
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 // Rows about partial responses with status code 200, and about content codings.
 extension ResponseCheckTests {

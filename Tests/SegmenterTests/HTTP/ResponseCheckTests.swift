@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the check of a response's head, as a table.
 @Suite struct ResponseCheckTests {

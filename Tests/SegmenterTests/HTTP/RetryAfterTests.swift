@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct RetryAfterTests {
     private static let noon = "Sun, 06 Nov 1994 12:00:00 GMT"

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct MirrorAgreementTests {
     typealias Change = @Sendable (inout RemoteFile, inout RemoteFile) -> Void

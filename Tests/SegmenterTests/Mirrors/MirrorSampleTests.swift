@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct MirrorSampleTests {
     @Test func waitsForEnoughBytes() {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct ResumeSampleTests {
     /// Each of the longest ranges of zeros is compared, and some of the others.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests names: their Unicode normalization, invalid encodings, lengths, and numbers.
 @Suite struct FileNameFormTests {

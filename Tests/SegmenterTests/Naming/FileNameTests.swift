@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct FileNameTests {
     private static let address = "https://example.org/dir/url.bin?name=no.txt#frag"

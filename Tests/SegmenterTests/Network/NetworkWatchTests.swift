@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the events that end a wait for the network.
 @Suite(.serialized, .timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import Glibc
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests who has answered a canary, and which failures count as a loss of the network.
 @Suite struct CanaryVerdictTests {
@@ -85,8 +86,8 @@ import Testing
         arguments: [
             failure(CURLE_COULDNT_RESOLVE_HOST), failure(CURLE_OPERATION_TIMEDOUT),
             failure(CURLE_COULDNT_CONNECT), failure(CURLE_INTERFACE_FAILED),
-            failure(CURLE_COULDNT_CONNECT, "Failed" + TransferFailure.named(ENETUNREACH)),
-            failure(CURLE_COULDNT_CONNECT, "Failed" + TransferFailure.named(EHOSTUNREACH)),
+            failure(CURLE_COULDNT_CONNECT, "Failed" + errnoSuffix(ENETUNREACH)),
+            failure(CURLE_COULDNT_CONNECT, "Failed" + errnoSuffix(EHOSTUNREACH)),
             failure(CURLE_RECV_ERROR, "Recv failure: No route to host"),
             .proxy(code: Int(CURLE_COULDNT_RESOLVE_PROXY.rawValue), message: ""),
             .stalled(for: .seconds(15)), .status(511),
@@ -98,13 +99,13 @@ import Testing
 
     @Test(
         arguments: [
-            failure(CURLE_COULDNT_CONNECT, "Failed" + TransferFailure.named(ECONNREFUSED)),
+            failure(CURLE_COULDNT_CONNECT, "Failed" + errnoSuffix(ECONNREFUSED)),
             failure(CURLE_RECV_ERROR, "Recv failure: Connection reset by peer"),
             failure(CURLE_GOT_NOTHING), failure(CURLE_SSL_CONNECT_ERROR), .status(503),
             .truncated(missing: 1), .breach(.wholeFileForRange),
             .proxy(
                 code: Int(CURLE_COULDNT_CONNECT.rawValue),
-                message: "Failed" + TransferFailure.named(ECONNREFUSED)),
+                message: "Failed" + errnoSuffix(ECONNREFUSED)),
         ])
     func otherFailuresAreNoNetworkLoss(failure: TransferFailure) { #expect(!failure.isNetworkLoss) }
 }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests how often a probe is retried, and which failures count as attempts.
 @Suite(.timeLimit(.minutes(1))) struct ProbeRetryTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct PaceTests {
     /// Simulates libcurl: after a pause it delivers a buffer again, perhaps longer or in smaller

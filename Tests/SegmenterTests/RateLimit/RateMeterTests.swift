@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct RateMeterTests {
     /// Feeds ten samples a second at a rate in bytes per second, and returns the last rate shown.

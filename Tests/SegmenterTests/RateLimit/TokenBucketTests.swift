@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct TokenBucketTests {
     /// A consumer that takes all available bytes at irregular times.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct AddressBookTests {
     private typealias Load = AddressBook.Load

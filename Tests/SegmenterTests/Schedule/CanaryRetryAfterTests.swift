@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct CanaryRetryAfterTests {
     private static let stalled = [0: StallDetector.Connection(quiet: 5)]

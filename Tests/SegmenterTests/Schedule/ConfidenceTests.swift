@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct ConfidenceTests {
     private static let first = ByteRange(0, 10)

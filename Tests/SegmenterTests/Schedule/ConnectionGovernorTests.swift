@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests that the number of connections follows the goodput.
 struct ConnectionGovernorTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests how a connection's rate follows a measurement every 100 ms.
 @Suite struct ConnectionRateTests {

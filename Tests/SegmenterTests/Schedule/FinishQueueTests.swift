@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// A time that counts its comparisons.
 private struct CountedTime: Comparable {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct FirstContactTests {
     private static func steps(
@@ -86,10 +87,10 @@ import Testing
         let isName = [.network(code: 6, message: ""), .proxy(code: 5, message: "")]
             .contains(failure)
         #expect(
-            FirstContact.Trouble(failure, retryAfter: retryAfter, verdict: .unknown)
+            FirstContact.Trouble(failure, retryAfter: retryAfter, isUnknownName: true)
                 == (isName ? .unknownName : trouble))
         #expect(
-            FirstContact.Trouble(failure, retryAfter: retryAfter, verdict: .known) == trouble)
+            FirstContact.Trouble(failure, retryAfter: retryAfter, isUnknownName: false) == trouble)
     }
 
     /// The return values of getaddrinfo(3).

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct LinkRefreshTests {
     @Test func refreshesOnceAMinute() {

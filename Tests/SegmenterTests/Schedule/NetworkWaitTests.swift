@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct NetworkWaitTests {
     /// A lost network, a machine that may be suspended, and the times of canaries.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 struct RequestWindowTests {
     /// Sends `count` requests at time 0.

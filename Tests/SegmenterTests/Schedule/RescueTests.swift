@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct RescueTests {
     private static func peers(_ rates: [Double]) -> [Int: Rescue.Connection] {

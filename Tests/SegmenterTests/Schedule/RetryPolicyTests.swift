@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 @Suite struct RetryPolicyTests {
     private let policy = RetryPolicy(retries: 10)

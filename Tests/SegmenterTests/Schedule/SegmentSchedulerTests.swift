@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests that every byte is exactly one of done, verifying, assigned and unassigned.
 @Suite struct SegmentSchedulerTests {

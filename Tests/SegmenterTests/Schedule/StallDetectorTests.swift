@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// A `StallDetector` behind a reference, so that mutating calls can be made inside expectations.
 private final class Watch {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the shares of a file whose link expires.
 @Suite struct WholeShareTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the assignments for an output that takes bytes in order, within a window.
 @Suite struct WindowSchedulingTests {

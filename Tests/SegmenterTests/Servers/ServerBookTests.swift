@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests the facts about servers that all senders of requests share.
 @Suite struct ServerBookTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests when HTTP/2 replaces HTTP/1.1.
 @Suite struct VersionMemoryTests {

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests properties of every fetch, with many small ones in simulated time and random failures.
 ///

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 // Tests with several servers for one file, and with a reader that takes it in order.
 extension FetchStoryTests {

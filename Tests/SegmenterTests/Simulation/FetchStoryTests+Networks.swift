@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 // Tests of a lost network: a download that waits for the network ends its fetch early, others do
 // not.

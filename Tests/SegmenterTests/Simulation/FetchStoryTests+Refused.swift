@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests of a file that its server refuses while it serves requests of other downloads.
 extension FetchStoryTests {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests whole fetches in simulated time: the program's machine, with a network and a server that
 /// change during the fetch.

@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// A small fetch with failures that are derived from a seed.
 struct RandomStory {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Compares the scheduler with the theoretical optimum in simulated networks.
 ///

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// A server that serves `limit` requests at a time, and connections that always have work.
 private struct ServerLimitSimulation {

@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// A fetch through a simulated network, which reports each event to the program's `FetchMachine`.
 ///

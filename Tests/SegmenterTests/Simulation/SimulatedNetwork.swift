@@ -1,4 +1,5 @@
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// A network between a client and a server: a fluid model of its bytes in virtual time.
 ///

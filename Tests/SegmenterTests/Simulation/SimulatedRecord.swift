@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// The events of a simulation, and the rules that were broken.
 struct SimulatedRecord {

@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// The behaviour of a simulated server.
 struct SimulatedServer {

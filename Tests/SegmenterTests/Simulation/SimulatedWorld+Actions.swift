@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 extension SimulatedWorld: FetchActions {
     // MARK: Requests

@@ -1,6 +1,7 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 extension SimulatedWorld: FetchFacts {
     var date: Double { 1_800_000_000 + now }

@@ -2,6 +2,7 @@ import Assembler
 import TestSupport
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// The world of a `FetchMachine` with simulated time, connections and a server.
 ///

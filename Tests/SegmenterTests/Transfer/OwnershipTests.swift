@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests segments of which only a part has been requested.
 @Suite struct OwnershipTests {

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests how the received parts of a body are written or collected.
 @Suite struct TransferBodyTests {
