@@ -62,7 +62,7 @@ package enum QueueFailure: Sendable, Hashable {
     /// The folder whose parts are to be found cannot be read.
     case unreadableFolder(String)
 
-    /// What a system call was to do.
+    /// The purpose of a system call.
     package enum Step: Sendable, Hashable {
         case open, read, write, writeTo, lock, make, makeFolder, create, copy, replace
     }
@@ -78,11 +78,11 @@ package enum QueueFailure: Sendable, Hashable {
         package init(path: String, type: String) { (self.path, self.type) = (path, type) }
     }
 
-    /// What a caller waited for.
+    /// The thing that a caller waited for.
     package enum Waited: Sendable, Hashable { case task, queue }
 }
 
-/// What is wrong in a database.
+/// The damage of a database.
 package enum QueueDamage: Error, Sendable, Hashable {
     /// SQLite reports this.
     case found(String)

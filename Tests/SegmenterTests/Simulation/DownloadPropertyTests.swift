@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests properties of every download, with many in simulated time whose world is random.
 ///

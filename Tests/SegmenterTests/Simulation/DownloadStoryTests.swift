@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests whole downloads in simulated time: the program's `DownloadMachine`, with servers, networks and
 /// files that change during the download.
