@@ -30,10 +30,10 @@ public struct DaySpan: Sendable, Hashable {
     }
 
     /// Both times, as they are read.
-    public var text: String { "\(Self.time(start))-\(Self.time(end))" }
+    public var text: String { "\(Self.text(of: start))-\(Self.text(of: end))" }
 
     /// A time, as it is read.
-    static func time(_ minute: Int) -> String {
+    static func text(of minute: Int) -> String {
         func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(digits(minute / 60)):\(digits(minute % 60))"
     }

@@ -90,7 +90,8 @@ extension QueueRule.Condition {
         switch self {
         case .metered: .metered
         case .battery: .battery
-        case .span(let span): .time(from: DaySpan.time(span.start), to: DaySpan.time(span.end))
+        case .span(let span):
+            .hours(from: DaySpan.text(of: span.start), to: DaySpan.text(of: span.end))
         }
     }
 }

@@ -5,14 +5,14 @@ package enum PauseReason: Sendable, Hashable {
     /// The machine runs on its battery.
     case battery
     /// The time of day is between two times, as `HH:MM`.
-    case time(from: String, to: String)
+    case hours(from: String, to: String)
 
     /// The reason in words, to follow "the queue is paused:".
     package var text: String {
         switch self {
         case .metered: "on a metered network"
         case .battery: "on battery"
-        case .time(let start, let end): "from \(start) to \(end)"
+        case .hours(let start, let end): "from \(start) to \(end)"
         }
     }
 }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 
 /// Tests lists of small files, each of which takes one request.
 @Suite(.timeLimit(.minutes(5)))

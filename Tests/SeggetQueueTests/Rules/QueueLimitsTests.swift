@@ -50,11 +50,11 @@ struct QueueLimitsTests {
     @Test(arguments: [
         (
             "22:00-06:00=pause", night,
-            QueueLimits(isPaused: true, reason: .time(from: "22:00", to: "06:00"))
+            QueueLimits(isPaused: true, reason: .hours(from: "22:00", to: "06:00"))
         ),
         (
             "22:00-06:00=pause", 6 * 60 - 1,
-            .init(isPaused: true, reason: .time(from: "22:00", to: "06:00"))
+            .init(isPaused: true, reason: .hours(from: "22:00", to: "06:00"))
         ),
         ("22:00-06:00=pause", 6 * 60, QueueLimits()), ("22:00-06:00=pause", noon, QueueLimits()),
         ("8:00-18:00=7", noon, QueueLimits(rate: 7)), ("8:00-18:00=7", night, QueueLimits()),
@@ -75,7 +75,7 @@ struct QueueLimitsTests {
         ),
         (
             "0:00-24:00=pause battery=pause", nil,
-            QueueLimits(isPaused: true, reason: .time(from: "00:00", to: "24:00"))
+            QueueLimits(isPaused: true, reason: .hours(from: "00:00", to: "24:00"))
         ),
         ("", 6, QueueLimits(rate: 6)), ("", nil, QueueLimits()),
     ])
