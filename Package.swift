@@ -89,10 +89,14 @@ let package = Package(
                     name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: settings),
+        // libcurl's transfers, and what is remembered of servers.
+        .target(
+            name: "SegmenterTransport", dependencies: ["CCurl", "CLinux", "SegmenterRules"],
+            swiftSettings: settings),
         .target(
             name: "Segmenter",
             dependencies: [
-                "Assembler", "CCurl", "CLinux", "SegmenterRules", "SegmenterValues",
+                "Assembler", "CLinux", "SegmenterRules", "SegmenterTransport", "SegmenterValues",
             ],
             swiftSettings: settings),
         .target(
@@ -111,7 +115,7 @@ let package = Package(
             name: "SeggetCommand",
             dependencies: [
                 "Assembler", "CLinux", "CVersion", "SeggetAria2", "SeggetFormats",
-                "SeggetReports", "Segmenter", "SegmenterRules",
+                "SeggetReports", "Segmenter", "SegmenterRules", "SegmenterTransport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: small),
@@ -164,8 +168,8 @@ let package = Package(
         .testTarget(
             name: "SegmenterTests",
             dependencies: [
-                "Assembler", "Segmenter", "SegmenterRules", "SegmenterURLs", "SegmenterValues",
-                "TestSupport",
+                "Assembler", "Segmenter", "SegmenterRules", "SegmenterTransport", "SegmenterURLs",
+                "SegmenterValues", "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(

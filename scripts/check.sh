@@ -17,6 +17,10 @@ done < <(git ls-files -- '.build*' Package.resolved '*.part' '*.segget')
 # Layers: which module and which room may see which is in docs/design.md.
 scripts/rooms.py || fail "these modules or rooms know what they may not"
 
+# Rules have no clock, no file and no socket to import; the rest of purity the compiler checks.
+git grep -nE '^ *(@[^ ]+ )*(public |package )?import (Glibc|Foundation|CLinux|CCurl|Synchronization)' -- \
+    Sources/SegmenterRules && fail "these rules import more than \`log2\` and \`Data\`"
+
 # The guide's table of exit codes says what the program says.
 expected=$(awk '
     /case [a-zA-Z]+ = [0-9]+$/ { code[$2] = $4; order[++count] = $2 }

@@ -6,6 +6,7 @@ names only types of the rooms below it.
     scripts/rooms.py --graph   says which room names which, and by how many types
 
 Swift has no boundaries within a module, so the names of types are looked up in the code, without comments.
+Between modules the compiler checks them: a rule about a whole folder of Segmenter is a module, if it can be.
 The map, with the reasons, is in docs/design.md.
 """
 
@@ -23,14 +24,15 @@ IMPORTS = {
     "SegmenterURLs": {"CCurl", "CLinux"},
     "SegmenterValues": {"Assembler", "SegmenterURLs"},
     "SegmenterRules": {"RawStructuredFieldValues", "SegmenterValues"},
-    "Segmenter": {"Assembler", "CCurl", "CLinux", "SegmenterRules", "SegmenterURLs", "SegmenterValues"},
+    "SegmenterTransport": {"CCurl", "CLinux", "SegmenterRules"},
+    "Segmenter": {"Assembler", "SegmenterRules", "SegmenterTransport", "SegmenterValues"},
     "SeggetFormats": {"Assembler", "CLinux", "CZlib", "Segmenter"},
     "SeggetReports": {"Assembler", "SeggetFormats", "Segmenter", "SegmenterRules"},
     "SeggetAria2": {
         "Assembler", "CLinux", "SeggetFormats", "SeggetReports", "Segmenter"},
     "SeggetCommand": {
         "ArgumentParser", "Assembler", "CLinux", "CVersion", "SeggetAria2", "SeggetFormats", "SeggetReports",
-        "Segmenter", "SegmenterRules"},
+        "Segmenter", "SegmenterRules", "SegmenterTransport"},
     # Full Foundation, which costs every start-up, is for those that `segget` is not linked with.
     "SeggetQueue": {
         "Assembler", "CLinux", "Foundation", "GRDB", "SeggetFormats", "SeggetReports", "Segmenter",
@@ -44,9 +46,6 @@ IMPORTS = {
         "SeggetQueue", "SeggetReports", "SeggetService", "Segmenter"},
 }
 SYSTEM = {"FoundationEssentials", "Glibc", "Synchronization"}
-
-# Where libcurl is: all that it transfers, and of URLs and dates how they are read.
-CURL = re.compile(r"Segmenter/Transfer/.*|SegmenterURLs/.*")
 
 # Which rooms a room may know beside itself.
 KNOWS = {
@@ -80,35 +79,32 @@ KNOWS = {
         "Adoption": {
             "Assembly", "AssemblyError.swift", "Digests", "Files", "Manifest", "Part", "Ranges"},
     },
-    "Segmenter": {
-        # Pure: no clock, no socket, no file.
-        "HTTP": {"API"},
-        "RateLimit": {"API"},
-        "Schedule": {"API", "HTTP"},
-        "Mirrors": {"API", "HTTP"},
-        "Naming": {"API", "HTTP"},
+    "SegmenterRules": {
+        "HTTP": set(),
+        "RateLimit": set(),
+        "Schedule": {"HTTP"},
+        "Mirrors": {"HTTP"},
+        "Naming": {"HTTP"},
+        # What happens to one file, with the decisions of the others.
+        "Fetch": {"HTTP", "Mirrors", "Schedule"},
+    },
+    "SegmenterTransport": {
         # What the kernel says of the network, to whoever waits for it.
-        "Network": {"Schedule"},
+        "Network": set(),
         # What is remembered of servers, by deciders of Schedule.
-        "Servers": {"API", "HTTP", "Schedule"},
+        "Servers": set(),
         # libcurl: it has clients, and knows none of them.
-        "Transfer": {"API", "HTTP", "RateLimit", "Servers"},
+        "Transfer": {"Servers"},
         # Requests without a file.
-        "Exchange": {"API", "HTTP", "Schedule", "Servers", "Transfer"},
-        "Probe": {"API", "Exchange", "HTTP", "Naming", "Schedule", "Servers", "Transfer"},
-        "Fetch": {
-            "API", "Exchange", "HTTP", "Mirrors", "Probe", "RateLimit", "Schedule", "Servers",
-            "Transfer"},
-        "Download": {
-            "API", "Exchange", "Fetch", "HTTP", "Mirrors", "Naming", "Network", "Probe",
-            "Schedule", "Servers", "Transfer"},
-        "Batch": {
-            "API", "Download", "Exchange", "HTTP", "Naming", "Probe", "Schedule", "Servers",
-            "Transfer"},
-        # Values that all know, and the doors that know all.
-        "API": {
-            "Batch", "Download", "Exchange", "HTTP", "Mirrors", "Naming", "Probe", "RateLimit",
-            "Schedule", "Servers", "Transfer"},
+        "Exchange": {"Servers", "Transfer"},
+    },
+    "Segmenter": {
+        "Probe": set(),
+        "Fetch": {"Probe"},
+        "Download": {"API", "Fetch", "Probe"},
+        "Batch": {"API", "Download", "Probe"},
+        # Values of lists and previews, and the doors that know all.
+        "API": {"Batch", "Download", "Probe"},
     },
 }
 
@@ -125,18 +121,16 @@ KNOWS["SeggetService"] = {
 }
 
 # The doors: nobody inside opens them.
-DOORS = {"Assembler": set(), "SeggetQueue": set(), "SeggetService": set(), "Segmenter": {"Download", "DownloadBatch", "DownloadSession"}}
+DOORS = {"Segmenter": {"Download", "DownloadBatch", "DownloadSession"}}
 
 # Rooms whose decisions are values: time is an argument there, and the world is somebody else's.
 PURE = {
     "Assembler": {"Digests", "Ranges"},
-    "Segmenter": {"Fetch/Machine", "HTTP", "Mirrors", "Naming", "RateLimit", "Schedule"},
+    "SegmenterRules": {"Fetch", "HTTP", "Mirrors", "Naming", "RateLimit", "Schedule"},
     "SeggetQueue": {"Rules"},
-    "SeggetService": set(),
 }
 # What decides or reads in a room that also does what was decided; these wait for nothing either.
 PURE_FILES = {
-    "SeggetQueue": set(), "SeggetService": set(),
     "Assembler": {
         "Adoption/Aria2ControlFile.swift", "Files/FileTarget.swift",
         "Finished/FinishedDecision.swift", "Manifest/Manifest.swift",
@@ -157,13 +151,7 @@ WORLD = re.compile(
     r"|\b(?:Folder|PartialFile|Journal|JournalRewrite|StandingFile)\b")
 WAITING = re.compile(r"\b(async|await)\b")
 
-# What a machine never sees, though its room knows it: who carries its decisions out, and all of Transfer/ but
-# values.
-MACHINES = {"Assembler": set(), "SeggetQueue": set(), "SeggetService": set(), "Segmenter": {"Fetch/Machine"}}
-SHELLS = {"Fetch"}
-VALUES = {"TransferEnd"}
-
-# What of Assembler a pure room of Segmenter may name: its values.
+# What of Assembler pure rooms above it may name: its values.
 VALUE_ROOMS = {"Digests", "Ranges"}
 VALUE_TYPES = {
     "AssemblyError", "FinishedDecision", "FinishedDoubt", "FinishedFacts", "Manifest",
@@ -172,7 +160,7 @@ VALUE_TYPES = {
 # What a room never sees of one that it knows: (module, room): types.
 UNSEEN = {
     # How many requests a server serves is for those who make them.
-    ("Segmenter", "Transfer"): {"ServerBook", "ServerUser"},
+    ("SegmenterTransport", "Transfer"): {"ServerBook", "ServerUser"},
 }
 
 # Modules whose rooms may know each other: they are there to be found in.
@@ -205,9 +193,6 @@ def strangers(module: str) -> list[str]:
         for name in IMPORT.findall(path.read_text()):
             if name not in IMPORTS[module] | SYSTEM:
                 found.append(f"Sources/{where} imports {name}, which {module} may not know")
-            elif name == "CCurl" and not CURL.fullmatch(str(where)):
-                found.append(
-                    f"Sources/{where} imports CCurl, which only Transfer/ may, and SegmenterURLs")
     return found
 
 
@@ -241,30 +226,25 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
     texts = {path: code(path) for path in sorted(root.rglob("*.swift"))}
     room_of = {path: path.relative_to(root).parts[0] for path in texts}
     homes = homes_in(module)
-    below = homes_in("Assembler") if module == "Segmenter" else {}
+    below = homes_in("Assembler") if module.startswith("Segmenter") else {}
     rules, found = KNOWS[module], []
     for path, text in texts.items():
         room = room_of[path]
         where = path.relative_to(SOURCES.parent)
-        folder = "/".join(path.relative_to(root).parts[:-1])
         if room not in rules:
             found.append(f"{where} is in no room that scripts/rooms.py knows")
             continue
-        is_file = str(path.relative_to(root)) in PURE_FILES[module]
-        is_pure = is_file or PURE[module] & {room, folder}
+        is_pure = room in PURE.get(module, ()) or str(path.relative_to(root)) in PURE_FILES.get(module, ())
         for name in sorted(set(re.findall(r"(?<!\.)\b[A-Z]\w+", text))):
             home = homes.get(name, room)
             if is_pure and name in below and name not in VALUE_TYPES and below[name] not in VALUE_ROOMS:
                 found.append(f"{where} names {name} of Assembler, and is to be pure")
             if name in UNSEEN.get((module, room), ()):
                 found.append(f"{where} names {name}, which {room}/ never sees")
-            if folder in MACHINES[module] and name not in VALUES and (
-                    name in SHELLS or home == "Transfer"):
-                found.append(f"{where} names {name}, which a machine never sees")
             if home == room:
                 continue
             graph[module, room, home].add(name)
-            if home in rules[room] and name not in DOORS[module]:
+            if home in rules[room] and name not in DOORS.get(module, ()):
                 continue
             if (module, room, name) in PENDING:
                 excused.add((module, room, name))
@@ -274,7 +254,7 @@ def problems(module: str, graph: dict, excused: set) -> list[str]:
             found.append(f"{where} says {match[0]}, and is to be pure")
         for match in WAITING.finditer(text) if is_pure else ():
             found.append(f"{where} says {match[0]}, and is to be pure")
-    missing = PURE_FILES[module] - {str(path.relative_to(root)) for path in texts}
+    missing = PURE_FILES.get(module, set()) - {str(path.relative_to(root)) for path in texts}
     found += [f"scripts/rooms.py: {name} of {module} is gone" for name in sorted(missing)]
     return found
 

@@ -15,8 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CHECKED = """
     docs README.md CONTRIBUTING.md
     Sources/Assembler Sources/SeggetAria2 Sources/SeggetFormats Sources/SeggetReports Sources/SeggetCommand
-    Sources/SeggetService Sources/segget-manager Sources/Segmenter Sources/SegmenterRules Sources/SegmenterURLs
-    Sources/SegmenterValues
+    Sources/SeggetService Sources/segget-manager Sources/Segmenter Sources/SegmenterRules
+    Sources/SegmenterTransport Sources/SegmenterURLs Sources/SegmenterValues
 """.split()
 # The page that shows what not to write.
 SPARED = {"docs/style.md"}

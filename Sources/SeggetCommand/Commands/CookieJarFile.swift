@@ -1,6 +1,7 @@
 import Glibc
 import SeggetReports
 import Segmenter
+import SegmenterTransport
 
 /// The file of `--cookie-jar`, which receives the cookies of a run at its end.
 ///

@@ -1,5 +1,6 @@
 import CVersion
 import Segmenter
+import SegmenterTransport
 
 /// The output of `--version`, in the style of `curl -V`.
 ///

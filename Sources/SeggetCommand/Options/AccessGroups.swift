@@ -1,6 +1,7 @@
 package import ArgumentParser
 import SeggetFormats
 package import Segmenter
+import SegmenterTransport
 
 /// The options for authentication and for what identifies the client.
 package struct CredentialArguments: ParsableArguments {

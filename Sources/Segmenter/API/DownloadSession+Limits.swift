@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 extension DownloadSession {
     /// Limits the total rate of all downloads of the session, from now on.

@@ -3,6 +3,7 @@
 
 // The values of this API are in a module that the modules below know too.
 import SegmenterRules
+package import SegmenterTransport
 @_exported public import SegmenterValues
 
 /// Runs downloads: any number of files on one loop thread.

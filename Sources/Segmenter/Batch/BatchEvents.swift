@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterTransport
 
 /// The queue of events between a batch and the reader of its stream.
 ///

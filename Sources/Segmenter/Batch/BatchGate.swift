@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterTransport
 
 /// Limits how many files of a batch are downloaded in segments at a time.
 ///

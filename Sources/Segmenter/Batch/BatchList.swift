@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterTransport
 
 /// The files of a batch, in order; files can be added until the list is closed.
 ///

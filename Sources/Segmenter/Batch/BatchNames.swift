@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 /// Assigns names to the files of a session's batches, each name once.
 ///

@@ -3,6 +3,7 @@
 
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Runs the files of one batch.
 final class BatchRun: Sendable {

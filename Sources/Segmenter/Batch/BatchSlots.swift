@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Counts the files of a batch that are active, queued, parked or set aside.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterTransport
 
 /// Lets the files of a batch choose their names in the order of the list, independent of timing.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Queues the first requests of a batch's small files, without a task for each.
 ///

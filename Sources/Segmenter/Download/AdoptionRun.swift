@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Resumes what another program has begun: its file becomes a part, which an ordinary download completes.
 struct AdoptionRun: Sendable {

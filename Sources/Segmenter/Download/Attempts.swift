@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Decides what follows when an attempt has ended, from the results of all attempts so far.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// The services of a batch for one of its files.
 struct BatchContext: Sendable {

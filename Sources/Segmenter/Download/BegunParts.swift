@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Remembers the parts of earlier runs in the folders of a session.
 ///

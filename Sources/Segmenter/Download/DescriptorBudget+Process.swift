@@ -1,5 +1,6 @@
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 extension DescriptorBudget {
     /// The budget for the current limit of this process (`RLIMIT_NOFILE` of getrlimit(2)).

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Runs blocking disk work on a separate thread, and converts its errors to those of a download.
 enum Disk {

@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 /// The request of a caller for one download.
 ///

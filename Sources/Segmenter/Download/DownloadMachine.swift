@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Decides what one download does next, from the first look at its place to the published file.
 ///

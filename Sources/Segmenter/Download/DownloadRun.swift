@@ -5,6 +5,7 @@
 import Assembler
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 /// One download from its URL to its published file, or the preview of it.
 ///

@@ -1,4 +1,5 @@
 import SegmenterRules
+import SegmenterTransport
 
 /// Carries out what a ``DownloadMachine`` decides: a run does it, a preview says what would happen.
 protocol DownloadRunner: Sendable {

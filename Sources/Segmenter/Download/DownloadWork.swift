@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 /// The state of one download outside its decisions, and the effects that a run and a preview carry out alike.
 ///

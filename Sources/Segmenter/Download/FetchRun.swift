@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Runs one fetch on the loop thread, while a task waits for its result.
 struct FetchRun: Sendable {

@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 /// Creates missing folders of the destination, if the options permit that.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// The URL whose version of the file is downloaded, with what it offers.
 struct Primary: Sendable {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // The server of the run before, if a redirect leads to another one now.
 extension DownloadWork {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Asks the caller for a new link when a link is refused, with limits of frequency and time.
 ///

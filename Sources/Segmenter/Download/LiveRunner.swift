@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Carries a download out: asks, writes, and publishes the file.
 struct LiveRunner: DownloadRunner {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Decides whether the part is discarded because of a server's response.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// The URLs of one file, in the caller's order: the offer of each, and which of them are dropped.
 ///

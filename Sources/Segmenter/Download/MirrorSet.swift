@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// The URLs of a file that has several: the primary, the mirrors that help, and the next primary.
 struct MirrorSet: Sendable {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Waits until the network is back.
 struct NetworkOutage: Sendable {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// A download that is written in order to a descriptor; written bytes cannot be taken back.
 struct OutgoingStream: Sendable {

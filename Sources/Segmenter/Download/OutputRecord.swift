@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// The history of the part during a download's attempts.
 struct OutputRecord: Sendable {

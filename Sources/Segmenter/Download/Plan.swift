@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Decides the next step for one file, until its bytes are downloaded.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Says what a download would do, and writes nothing.
 struct PreviewRunner: DownloadRunner {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Where the primary's URL leads during a fetch, because a link may expire meanwhile.
 final class PrimaryLink: Sendable {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Repairs a file: its intact bytes become a part, which an ordinary download completes.
 struct RepairRun: Sendable {

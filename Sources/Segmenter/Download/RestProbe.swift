@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // Links that may be requested once, or a few times: one request for all that is missing.
 extension DownloadWork {

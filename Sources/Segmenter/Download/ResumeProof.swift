@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // Resuming a part although no validator proves that the file is still the same.
 extension DownloadWork {

@@ -1,6 +1,7 @@
 import Assembler
 import Glibc
 import SegmenterRules
+import SegmenterTransport
 
 /// The check of what exists at the destination, before the first request.
 ///

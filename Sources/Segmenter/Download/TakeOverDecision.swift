@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// The decision how an existing file counts that segget has not downloaded.
 ///

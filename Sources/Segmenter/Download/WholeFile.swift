@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // Small files of a list, which one request delivers.
 extension DownloadRun {

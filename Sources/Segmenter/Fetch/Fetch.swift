@@ -4,6 +4,7 @@
 
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Carries out the decisions of a `FetchMachine`, and reports events to it.
 ///

@@ -1,4 +1,5 @@
 import Assembler
+import SegmenterTransport
 
 /// Checks after the last byte whether the server still offers the version that was downloaded.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Sends `HEAD`, and to a distant server a ranged `GET` at the same time.
 ///

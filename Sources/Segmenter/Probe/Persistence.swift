@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Decides whether to repeat a failed request of the probe, and waits before each attempt.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // The canary: one small request that checks whether the network reaches the server again.
 extension Probe {

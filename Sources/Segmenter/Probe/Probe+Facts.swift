@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // Facts about the file that the responses state.
 extension Probe {

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 // The requests of the probe, and their repetition.
 extension Probe {

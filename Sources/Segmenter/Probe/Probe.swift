@@ -4,6 +4,7 @@
 
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Finds out what a URL offers.
 ///

@@ -1,5 +1,6 @@
 import Assembler
 import SegmenterRules
+import SegmenterTransport
 
 /// Sends a request to a URL, and follows redirects until a response is not a redirect.
 ///

@@ -1,3 +1,6 @@
+// Fetch: what happens to one file, from its first byte to its last. Pure. This folder decides by
+// events and facts. It knows neither transfers nor the output.
+
 /// Decides how the missing bytes of one file are downloaded.
 ///
 /// The machine decides which connection requests which bytes from which server, how to react to

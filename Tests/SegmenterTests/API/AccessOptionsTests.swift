@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct AccessOptionsTests {
     private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="

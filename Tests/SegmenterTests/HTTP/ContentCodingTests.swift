@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct ContentCodingTests {
     private static let decodable: Set = ["gzip", "x-gzip", "deflate", "br", "zstd"]

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests cookies as lines: how they are found by domain, and changed by responses.
 @Suite struct CookieLinesTests {

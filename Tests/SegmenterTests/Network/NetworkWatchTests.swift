@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the events that end a wait for the network.
 @Suite(.serialized, .timeLimit(.minutes(2)))

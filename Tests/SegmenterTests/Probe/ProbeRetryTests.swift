@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests how often a probe is retried, and which failures count as attempts.
 @Suite(.timeLimit(.minutes(1))) struct ProbeRetryTests {

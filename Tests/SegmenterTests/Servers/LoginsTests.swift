@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterTransport
 
 /// Tests which file follows a redirect, and which ones wait for its cookies.
 @Suite(.timeLimit(.minutes(1))) struct LoginsTests {

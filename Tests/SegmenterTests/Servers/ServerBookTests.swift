@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the facts about servers that all senders of requests share.
 @Suite struct ServerBookTests {

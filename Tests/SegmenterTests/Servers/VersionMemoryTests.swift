@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests when HTTP/2 replaces HTTP/1.1.
 @Suite struct VersionMemoryTests {

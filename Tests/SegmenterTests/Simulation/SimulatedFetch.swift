@@ -2,6 +2,7 @@ import Assembler
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A fetch through a simulated network, which reports each event to the program's `FetchMachine`.
 ///

@@ -2,6 +2,7 @@ import Assembler
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 extension SimulatedWorld: FetchFacts {
     var date: Double { 1_800_000_000 + now }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterTransport
 
 /// Tests the timeouts of a request.
 @Suite struct ConnectingTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterTransport
 
 @Suite struct HostAddressesTests {
     @Test(arguments: [

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests how the received parts of a body are written or collected.
 @Suite struct TransferBodyTests {
