@@ -2,24 +2,12 @@ import Foundation
 internal import GRDB
 import Segmenter
 
-/// What is needed of a task to decide which one is next.
-package struct TaskLine: Sendable, Hashable, Identifiable {
-    /// Which task it is.
-    package var id: QueueTask.ID
-    /// What the user wants, and what is so.
-    package var status: TaskStatus
-    /// Scheme, host and port of the URL that it is fetched from first.
-    package var host: String
-    /// What is still to be done on the disk about it.
-    package var chore: QueueTask.Chore?
-}
-
 extension QueueStore {
-    /// Finds ids by what they begin with.
+    /// Finds ids by their beginning.
     ///
     /// - Parameters:
     ///   - prefix: The text.
-    ///   - most: How many are looked for at the most.
+    ///   - most: The maximum number of ids to find.
     /// - Returns: The ids, in order.
     /// - Throws: `QueueError`.
     package func ids(
@@ -51,8 +39,8 @@ extension QueueStore {
     /// Finds the task whose file has a place.
     ///
     /// - Parameters:
-    ///   - place: The place; without a name it is nobody's.
-    ///   - id: A task that does not count.
+    ///   - place: The place; without a name, no task has it.
+    ///   - id: A task to ignore.
     /// - Returns: The task; of several the one with the best claim: one that has not ended, then
     ///   one that is completed, then any other.
     /// - Throws: `QueueError`.
@@ -70,11 +58,15 @@ extension QueueStore {
         return owner?.id
     }
 
-    /// What decides which task is next, in the order of the queue: of each that has not ended, or
-    /// about which something is still to be done.
+    /// Reads what decides which task is next, in queue order: of each task that has not ended, or
+    /// that has a chore.
     ///
+    /// - Parameter body: Is called with the id of each task, its status, the scheme, host and port
+    ///   of its first URL, and its chore.
     /// - Throws: `QueueError`.
-    package func statuses() throws(QueueError) -> [TaskLine] {
+    func forEachStatus(
+        _ body: (QueueTask.ID, TaskStatus, _ host: String, QueueTask.Chore?) -> Void
+    ) throws(QueueError) {
         try read { db in
             let statement = try db.cachedStatement(
                 sql: """
@@ -84,8 +76,7 @@ extension QueueStore {
                     ORDER BY position, id
                     """)
             let found = try Row.fetchCursor(statement)
-            var lines: [TaskLine] = []
-            // To parse each URL would take longer than all else.
+            // Parsing each URL would take longest.
             var hosts: [Substring: String] = [:]
             while let row = try found.next() {
                 var reader = ColumnReader(row)
@@ -96,9 +87,8 @@ extension QueueStore {
                 let authority = Self.authority(url)
                 let host = hosts[authority] ?? DownloadSession.origin(of: url)
                 hosts[authority] = host
-                lines.append(TaskLine(id: id, status: status, host: host, chore: chore))
+                body(id, status, host, chore)
             }
-            return lines
         }
     }
 
@@ -167,8 +157,8 @@ extension QueueStore {
         return view
     }
 
-    /// The tasks of which something may be on the disk that the record does not know of yet: what
-    /// is to be done about them is not done, or they were begun and have not ended.
+    /// Returns the tasks whose files may be newer than their records: tasks with a chore, and
+    /// started tasks that have not ended.
     ///
     /// - Throws: `QueueError`.
     package func begun() throws(QueueError) -> [QueueTask.ID] {
@@ -244,7 +234,7 @@ extension QueueStore {
         }
     }
 
-    /// A URL up to the end of its authority (RFC 3986 §3.2).
+    /// Returns a URL up to the end of its authority (RFC 3986 §3.2).
     private static func authority(_ url: String) -> Substring {
         let start = url.utf8.firstRange(of: "://".utf8)?.upperBound ?? url.startIndex
         let isEnd: (UInt8) -> Bool = {
@@ -253,7 +243,7 @@ extension QueueStore {
         return url[..<(url.utf8[start...].firstIndex(where: isEnd) ?? url.endIndex)]
     }
 
-    /// The path of a task's folder, as ``QueueTask/Place/folderPath`` has it.
+    /// The path of a task's folder, like ``QueueTask/Place/folderPath``.
     static let folderPath = """
         CASE WHEN tasks.folder = '' THEN roots.path
             ELSE CASE WHEN roots.path LIKE '%/' THEN roots.path ELSE roots.path || '/' END
@@ -261,7 +251,7 @@ extension QueueStore {
         """
 }
 
-/// Which rows of tasks, joined with their roots.
+/// A condition on the rows of tasks, joined with their roots.
 struct TaskCondition {
     var sql: String
     var arguments: StatementArguments
@@ -276,21 +266,21 @@ struct TaskCondition {
         (self.sql, self.arguments) = (sql, arguments)
     }
 
-    /// The rows whose id begins with a text: what follows in an id comes before `g`.
+    /// Returns the condition for ids that begin with a text: all digits of an id are before `g`.
     static func prefix(_ prefix: String) -> TaskCondition {
         TaskCondition(
             sql: "(tasks.id >= ? AND tasks.id < ? || 'g')", arguments: [prefix, prefix])
     }
 
-    /// The rows that a filter lets pass.
+    /// Creates the condition of a filter.
     ///
-    /// - Throws: `invalid`, for more words than anybody needs.
+    /// - Throws: `invalid`, for a filter that is too long.
     init(_ filter: TaskFilter) throws(QueueError) {
         try filter.check()
         let selection = filter.selection
         var parts: [TaskCondition] = []
         if !selection.isAll, !selection.ids.isEmpty || !selection.tags.isEmpty {
-            // However many ids there are, it is one expression, and each is looked up in the index.
+            // One expression for any number of ids, each of which is looked up in the index.
             parts.append(
                 TaskCondition(
                     sql: """
@@ -320,13 +310,13 @@ struct TaskCondition {
             ? TaskCondition(sql: "TRUE", arguments: []) : Self.joined(parts, by: " AND ")
     }
 
-    /// The rows with a text in URL, name or folder, whatever its case.
+    /// Returns the condition for a text in URL, name or folder, in any case.
     private static func containing(_ text: String) -> TaskCondition {
         let columns = [
             "tasks.url", "tasks.urls", "tasks.name", "roots.path || '/' || tasks.folder",
         ]
-        // SQLite's own LIKE knows the cases of ASCII only; GRDB's function knows all, and is
-        // slower.
+        // SQLite's LIKE ignores case for ASCII only; GRDB's function does so for all letters, and
+        // is slower.
         guard text.utf8.contains(where: { $0 >= 0x80 }) else {
             let pattern = text.reduce(into: "") { pattern, character in
                 if "\\%_".contains(character) { pattern.append("\\") }

@@ -1,28 +1,29 @@
-// Worker: works a queue: carries out commands on its records, runs the tasks that have a slot, and publishes what
-// changes. It knows the store, the rules and the downloads; it never knows a terminal, a socket or how a file is
-// downloaded.
+// Worker: carries out commands on the records, runs the tasks that have a slot, and publishes
+// changes. It knows the store, the rules and the downloads; it never knows a terminal, a socket or
+// how a file is downloaded.
 
 import Assembler
 import SeggetReports
 import Segmenter
 
-/// The records of a queue, the machine that decides about them, and the transactions that keep both the same, with
-/// or without a worker.
+/// The records of a queue, the machine that decides about them, and the transactions that keep both
+/// the same, with or without a worker.
 ///
-/// Only one thread at a time may use it, and its process must hold the queue's lock. It blocks on the disk.
+/// Only one thread at a time may use it, and its process must hold the queue's lock. It blocks on
+/// the disk.
 final class QueueCoordinator {
     let store: QueueStore
     private(set) var machine: QueueMachine
-    /// The tasks whose records have changed, and those that were removed, since this was last asked.
+    /// The tasks whose records have changed, and those that were removed, since the last call.
     private var recorded: (changed: Set<QueueTask.ID>, removed: [QueueTask.ID]) = ([], [])
-    /// Secrets that are not stored, of tasks that were added while this process works the queue.
+    /// Secrets that are not stored, of tasks that were added since this worker started.
     var unstored = UndoableTable<QueueTask.ID, TaskSecrets>()
 
     /// Reads the tasks that have not ended.
     ///
     /// - Parameters:
     ///   - store: The records.
-    ///   - maxRunning: Most tasks that run at a time; 0 where nobody works the queue.
+    ///   - maxRunning: Maximum number of tasks that run at a time; 0 without a worker.
     ///   - now: The time.
     /// - Throws: `QueueError`.
     init(
@@ -30,17 +31,15 @@ final class QueueCoordinator {
     ) throws(QueueError) {
         self.store = store
         machine = QueueMachine(maxRunning: maxRunning)
-        for line in try store.statuses() {
+        try store.forEachStatus { id, status, host, chore in
             machine.insert(
-                QueueMachine.Entry(
-                    id: line.id, status: line.status, host: line.host, chore: line.chore),
-                now)
+                QueueMachine.Entry(id: id, status: status, host: host, chore: chore), now)
         }
     }
 
-    /// Changes the machine, and records what has changed by that; where that fails, nothing has changed.
+    /// Changes the machine and records the changes; if that fails, nothing has changed.
     ///
-    /// - Returns: What the change gives.
+    /// - Returns: The result of the closure.
     /// - Throws: `QueueError`.
     @discardableResult
     func change<Result>(
@@ -65,7 +64,7 @@ final class QueueCoordinator {
         }
     }
 
-    /// Writes down the tasks whose status or chore has changed.
+    /// Records the tasks whose status or chore has changed.
     private func record(_ machine: inout QueueMachine) throws(QueueError) {
         for id in machine.takeChanged() {
             guard let entry = machine.entries[id] else { continue }
@@ -77,13 +76,13 @@ final class QueueCoordinator {
     /// Notes that the record of a task that is not in the machine has changed.
     func hasRecorded(_ id: QueueTask.ID) { recorded.changed.insert(id) }
 
-    /// The tasks whose records have changed, and those that were removed, since this was last asked.
+    /// The tasks whose records have changed, and those that were removed, since the last call.
     func takeRecorded() -> (changed: Set<QueueTask.ID>, removed: [QueueTask.ID]) {
         defer { recorded = ([], []) }
         return recorded
     }
 
-    /// Takes a task out of the records.
+    /// Removes a task from the records.
     func delete(_ id: QueueTask.ID) throws(QueueError) {
         try store.delete([id])
         unstored[id] = nil
@@ -91,18 +90,18 @@ final class QueueCoordinator {
         recorded.removed.append(id)
     }
 
-    /// What is to be done since this was last asked.
+    /// Returns the actions since the last call.
     func takeActions() -> [QueueMachine.Action] { machine.takeActions() }
 
     // MARK: Commands
 
-    /// Carries out commands, one after the other, in one transaction.
+    /// Carries out commands in order, in one transaction.
     ///
     /// - Parameters:
-    ///   - commands: What to do.
+    ///   - commands: The commands.
     ///   - now: The time.
-    /// - Returns: For each command, what it has done to each of its tasks.
-    /// - Throws: `QueueError`; nothing is changed then.
+    /// - Returns: For each command, the results for its tasks.
+    /// - Throws: `QueueError`; then nothing has changed.
     func perform(
         _ commands: [QueueCommand], _ now: QueueMachine.Moment
     ) throws(QueueError) -> [[CommandResult]] {
@@ -111,14 +110,14 @@ final class QueueCoordinator {
             var first = 0
             for command in commands {
                 if case .add(var task) = command {
-                    // What is added together at the head stays in its order.
+                    // Tasks that are added together at the front keep their order.
                     if task.position == .first {
                         first += 1
                         task.position = first == 1 ? .first : .at(first)
                     }
                     results.append([try add(task, &machine, now)])
                 } else {
-                    // Its tasks are found by the states that those before it have brought about.
+                    // The states after the earlier commands select its tasks.
                     if command.selection?.states.isEmpty == false { try record(&machine) }
                     results.append(try carryOut(command, &machine, now))
                 }
@@ -171,7 +170,7 @@ final class QueueCoordinator {
         case .remove(let selection, let files):
             return try onEach(selection) { id throws(QueueError) in
                 let entry = machine.entries[id]
-                // The bytes of a task that was just cancelled go all the same.
+                // The part of a task that was just cancelled is deleted in any case.
                 let files = files || entry?.chore == .discard
                 guard files || entry.map({ $0.fetching != .none }) ?? false else {
                     var result = CommandResult(id, .done)
@@ -218,10 +217,10 @@ final class QueueCoordinator {
         }
     }
 
-    // MARK: Which tasks
+    // MARK: Selections
 
-    /// Carries out a command on the tasks that are meant, and adds a refusal for each id that is not one's, and for
-    /// each tag that none has.
+    /// Carries out a command on the selected tasks, and adds a refusal for each id and tag that no
+    /// task has.
     private func onTasks(
         _ selection: TaskSelection,
         _ body: ([QueueTask.ID]) throws(QueueError) -> [CommandResult]
@@ -278,7 +277,7 @@ final class QueueCoordinator {
         return found
     }
 
-    /// The task of an id, or of the beginning of one.
+    /// Returns the task with an id, or with the beginning of one.
     ///
     /// - Throws: `noTask`.
     func id(_ text: String) throws(QueueError) -> QueueTask.ID {
