@@ -1,16 +1,16 @@
 /// A part of the day, such as `22:00-06:00`, in local time.
 ///
-/// Times are in minutes from midnight. A span that ends before it begins goes on after midnight.
+/// Times are in minutes from midnight. A span that ends before it begins continues after midnight.
 public struct DaySpan: Sendable, Hashable {
     /// First minute, 0..<1440.
     public var start: Int
-    /// The minute behind the last, 0...1440.
+    /// The minute after the last, 0...1440.
     public var end: Int
 
-    /// Makes a span.
+    /// Creates a span.
     public init(start: Int, end: Int) { (self.start, self.end) = (start, end) }
 
-    /// Reads `HH:MM-HH:MM`; `nil` for anything else.
+    /// Reads `HH:MM-HH:MM`; `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         let times = text.split(separator: "-", omittingEmptySubsequences: false)
         guard times.count == 2, let start = Self.minute(times[0]), let end = Self.minute(times[1])
@@ -19,26 +19,26 @@ public struct DaySpan: Sendable, Hashable {
         guard isValid else { return nil }
     }
 
-    /// Whether there are such times, and some time is in between.
+    /// Whether both are times of a day, and differ.
     var isValid: Bool {
         (0..<1440).contains(start) && (0...1440).contains(end) && start != end
     }
 
-    /// Whether a minute of the day is in it.
+    /// Whether the span contains a minute of the day.
     func contains(_ minute: Int) -> Bool {
         start <= end ? (start..<end).contains(minute) : minute >= start || minute < end
     }
 
-    /// Both times, as they are read.
-    public var text: String { "\(Self.text(of: start))-\(Self.text(of: end))" }
+    /// The span as text, in the form that ``init(_:)`` reads.
+    public var text: String { "\(Self.text(ofMinute: start))-\(Self.text(ofMinute: end))" }
 
-    /// A time, as it is read.
-    static func text(of minute: Int) -> String {
+    /// Returns a time as `HH:MM`.
+    static func text(ofMinute minute: Int) -> String {
         func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(digits(minute / 60)):\(digits(minute % 60))"
     }
 
-    /// Minutes from midnight of `HH:MM`; 24:00 is the end of the day.
+    /// Returns the minutes from midnight to `HH:MM`; 24:00 is the end of the day.
     private static func minute(_ text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,

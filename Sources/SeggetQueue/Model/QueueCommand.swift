@@ -1,55 +1,56 @@
 import SeggetReports
 public import Segmenter
 
-/// What a user tells a queue to do.
+/// A command of a user to a queue.
 ///
-/// In JSON it is an object with `command`, its word, beside the keys of the tasks that it is for, and its own:
-/// `docs/api.md` has them.
+/// In JSON it is an object with the word of the command as `command`, the keys of its tasks, and
+/// its own keys; `docs/api.md` lists them.
 public enum QueueCommand: Sendable, Hashable {
-    /// Adds a task, or finds the one that there is.
+    /// Adds a task, or finds the existing one.
     case add(NewTask)
-    /// Starts tasks now; where all slots are taken, in place of the one that has run longest.
+    /// Starts tasks now; if all slots are taken, they replace the tasks that have run longest.
     case start(TaskSelection)
-    /// Holds tasks: they keep their bytes, and let go of all else.
+    /// Pauses tasks: they keep their bytes, and close their connections.
     case pause(TaskSelection)
-    /// Lets tasks run that were held; those that failed or were cancelled begin again.
+    /// Resumes paused tasks; failed and cancelled tasks start again.
     case resume(TaskSelection)
-    /// Ends tasks: their records stay; parts and manifests are deleted, unless `keepsPart`.
+    /// Cancels tasks: their records remain; their parts and manifests are deleted, unless
+    /// `keepsPart`.
     case cancel(TaskSelection, keepsPart: Bool = false)
-    /// Downloads again what failed, was cancelled or waits to be retried; and a completed task whose file is gone, if the
-    /// selection names its id or its state.
+    /// Retries tasks that failed, were cancelled or wait for a retry; also completed tasks whose
+    /// file is missing, if the selection names their id or state.
     case retry(TaskSelection)
-    /// Takes the records of tasks away; with `files`, what there is of their files too.
+    /// Removes the records of tasks; with `files`, also their files.
     case remove(TaskSelection, files: Bool)
     /// Moves tasks in the order.
     case move(TaskSelection, to: QueuePosition)
-    /// Gives a task's file another name, another folder, or both, on the disk too.
+    /// Gives a task's file another name, another folder, or both, also on the disk.
     case rename(TaskSelection, name: String?, folder: String?)
-    /// Changes how tasks are fetched.
+    /// Changes the URLs or options of tasks.
     case set(TaskSelection, TaskChanges)
     /// Adds and removes tags.
     case tag(TaskSelection, add: [String], remove: [String])
-    /// Notes that the ends of tasks were shown to somebody.
+    /// Marks the results of tasks as seen.
     case markSeen(TaskSelection)
 }
 
-/// Where in the order.
+/// A place in queue order.
 public enum QueuePosition: Sendable, Hashable {
-    /// Before all others that wait.
+    /// Before all waiting tasks.
     case first
-    /// Behind all others.
+    /// After all others.
     case last
-    /// At a place, from 1; what is beyond the end is the end.
+    /// At a place, counted from 1; a place beyond the end is the end.
     case at(Int)
 }
 
-/// Which tasks are meant.
+/// The tasks that a command or a request is about.
 public struct TaskSelection: Sendable, Hashable {
-    /// Ids, or the beginnings of ids, each of exactly one task.
+    /// Ids or beginnings of ids, each of exactly one task.
     public var ids: [String]
-    /// Tags, of which a task has to have one.
+    /// Tags; a task must have one of them.
     public var tags: [String]
-    /// All tasks.
+    /// Whether all tasks are selected.
     public var isAll: Bool
     /// The states of the tasks; empty for any state.
     public var states: [TaskStatus.Word]
@@ -69,44 +70,47 @@ public struct TaskSelection: Sendable, Hashable {
     public init(_ id: QueueTask.ID) { self.init(ids: [id.description]) }
 }
 
-/// A task to be added.
+/// A task to add.
 public struct NewTask: Sendable, Hashable {
-    /// The id that it is to have; `nil` for a random one.
+    /// The id of the task; `nil` for a random one.
     public var id: QueueTask.ID?
-    /// An http or https URL, secrets and all; further ones of the same file are mirrors in ``options``.
+    /// An http or https URL, with secrets; further URLs of the same file are mirrors in
+    /// ``options``.
     public var url: String
-    /// Where the file goes; the root is an absolute path.
+    /// The place of the file; the root is an absolute path.
     public var place: QueueTask.Place
-    /// How it is fetched, secrets and all.
+    /// The options of the download, with secrets.
     public var options: DownloadOptions
-    /// The file mode creation mask to make the file with.
+    /// The file mode creation mask for the file.
     public var umask: UInt32
-    /// The command that gives a new link, as words.
+    /// The command that prints a new link, as words.
     public var refreshCommand: [String]
     /// Tags.
     public var tags: [String]
-    /// Whether it begins held.
+    /// Whether the task starts paused.
     public var isPaused: Bool
-    /// Where it goes in the order.
+    /// The place in queue order.
     public var position: QueuePosition
-    /// Makes another task of a URL that there is a task of already.
+    /// Whether a task is added even if one with the same URL exists.
     public var isAgain: Bool
-    /// Whether a task of the same URL is meant whatever its folder; else only one for the same folder.
+    /// Whether a task with the same URL counts as existing in any folder, not only in the same one.
     public var isKnownAnywhere: Bool
-    /// The folders of tasks that the client may know of; `nil` for all folders.
+    /// The folders whose tasks the client may know; `nil` for all folders.
     package var knownBelow: [String]?
-    /// Writes passwords, headers and the queries of URLs nowhere: they are gone when the worker ends.
+    /// Whether passwords, headers and the queries of URLs are kept in memory only, until the worker
+    /// ends.
     public var keepsNoSecrets: Bool
-    /// Why it has failed before it could begin: then it is only recorded.
+    /// The reason why the task failed before it could begin; such a task is only recorded.
     package var problem: TaskProblem?
-    /// Whether it is recorded as failed where another task's file goes to the same path, and not refused.
+    /// Whether a task whose path another task has is recorded as failed, and not refused.
     package var failsWhereTaken = false
     /// Whether a client over TCP adds it.
     package var isOfClient = false
-    /// Whether nothing is replaced but what a task of this queue has brought, whatever the options say.
+    /// Whether only files that a task of this queue has downloaded are replaced, whatever the
+    /// options say.
     package var replacesOwnFilesOnly = false
 
-    /// Makes a task to be added at the end of the order.
+    /// Creates a task to add at the end of the queue.
     public init(
         _ url: String, to place: QueueTask.Place, options: DownloadOptions = DownloadOptions()
     ) {
@@ -117,79 +121,83 @@ public struct NewTask: Sendable, Hashable {
     }
 }
 
-/// What of a task is to change; the rest stays.
+/// Changes of a task; everything else remains unchanged.
 public struct TaskChanges: Sendable, Hashable {
-    /// URLs to download it from, which replace those that it has; the bytes are kept.
+    /// The URLs that replace those of the task, which keeps its bytes.
     ///
-    /// `nil` changes nothing.
+    /// `nil` leaves them unchanged.
     public var urls: [String]?
-    /// New values of its options.
+    /// The new values of options.
     public var options = OptionChanges()
-    /// Whether the task must not reach private addresses from now on.
+    /// Whether the task may no longer connect to private addresses.
     package var deniesPrivate = false
     /// Whether a client over TCP makes them.
     package var areOfClient = false
 
-    /// Changes nothing.
+    /// Creates changes that change nothing.
     public init() {}
 
-    /// Changes the options that a closure sets.
+    /// Creates changes of the options that a closure sets.
     public init(_ change: (inout DownloadOptions) -> Void) { options = OptionChanges(change) }
 }
 
-/// What a command has done to one task.
+/// The result of a command for one task.
 public struct CommandResult: Sendable, Hashable, Codable {
-    /// How it went.
+    /// The outcome of the command.
     public enum Outcome: String, Sendable, Hashable, Codable {
-        /// It is done.
+        /// The command was carried out.
         case done
-        /// There was nothing to do: it is so already.
+        /// There was nothing to do.
         case unchanged
-        /// It was refused, and nothing was changed.
+        /// The command was refused, and nothing was changed.
         case refused
     }
 
-    /// The task; `nil` where none was found.
+    /// The task; `nil` if none was found.
     public var id: QueueTask.ID?
-    /// How it went.
+    /// The outcome of the command.
     public var outcome: Outcome
-    /// What happened, in words, where there is something to say.
+    /// The message, if there is something to report.
     public var message: String?
-    /// The exit code of a refusal, else 0.
+    /// The exit code of a refusal; 0 for any other outcome.
     public var code: Int32
-    /// The member of the command that a refusal is about: `url`, `name`, `folder`; `nil` where no one member is.
+    /// The member of the command that a refusal is about, such as `url` or `name`; `nil` if it is
+    /// not one member.
     public var member: String?
-    /// What to do next, as a stable name for programs: the `step` of `docs/api.md`; `nil` where there is none.
+    /// The next step as a stable name for programs, the `step` of `docs/api.md`; `nil` if there is
+    /// none.
     public var step: String?
-    /// The part that a removed task leaves on the disk; `nil` when there is none.
+    /// The part of a removed task that remains on the disk; `nil` if there is none.
     public var left: LeftPart?
 
-    /// The task that has the URL of an added one already: the same as ``id``, or the one that ``id`` is a copy of.
+    /// The task that already has the URL of an added one: the same as ``id``, or the one that
+    /// ``id`` copies.
     public var known: KnownTask?
 
-    /// A task that has the URL of an added one.
+    /// A task that already has the URL of an added one.
     public struct KnownTask: Sendable, Hashable, Codable {
-        /// The task.
+        /// The id of the task.
         public var id: QueueTask.ID
-        /// Where its file goes: the path, or the folder as long as there is no name.
+        /// The path of its file, or of its folder while the file has no name.
         public var path: String
-        /// What of the added task is not as in this one, and refused for that: `checksum`, `user`, `headers`.
+        /// The members of the added task that differ, which is why it was refused: `checksum`,
+        /// `user`, `headers`.
         public var differs: [String]
 
-        /// Makes a description of a task.
+        /// Creates the description of a task.
         public init(id: QueueTask.ID, path: String, differs: [String] = []) {
             (self.id, self.path, self.differs) = (id, path, differs)
         }
     }
 
-    /// A part that no task has any more.
+    /// A part that no longer belongs to a task.
     public struct LeftPart: Sendable, Hashable, Codable {
         /// Path of the part.
         public var path: String
-        /// Bytes that the part takes up on the disk.
+        /// The bytes that the part occupies on the disk.
         public var bytes: Int64
 
-        /// Makes a description of a part.
+        /// Creates the description of a part.
         public init(path: String, bytes: Int64) { (self.path, self.bytes) = (path, bytes) }
     }
 
@@ -222,7 +230,7 @@ public struct CommandResult: Sendable, Hashable, Codable {
 }
 
 extension QueueCommand {
-    /// Which tasks it is about; `nil` for a new one.
+    /// The tasks that the command is about; `nil` for a new one.
     public var selection: TaskSelection? {
         switch self {
         case .add: nil

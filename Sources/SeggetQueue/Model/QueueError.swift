@@ -1,42 +1,43 @@
-/// Why a queue cannot be used, or a task not be found.
+/// The reason why a queue cannot be used, or a task is not found.
 public struct QueueError: Error, Sendable, Hashable, Codable {
-    /// What happened.
+    /// The kind of error.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum Code: String, Sendable, Hashable, Codable {
-        /// There is no queue yet.
+        /// The queue does not exist yet.
         case noQueue = "no_queue"
         /// The database is damaged.
         case damaged
-        /// A later version of segget has written it.
+        /// A later version of segget has written the database.
         case laterVersion = "later_version"
         /// The disk is full.
         case diskFull = "disk_full"
         /// The file, or its folder, cannot be read or written.
         case unavailable
-        /// Another process has it, and did not let go in time.
+        /// Another process has locked the queue for too long.
         case busy
-        /// Another process works it already.
+        /// The queue already has a worker.
         case hasWorker = "has_worker"
-        /// There is no task of that id, or several.
+        /// No task has the id, or several ids begin with it.
         case noTask = "no_task"
         /// A value cannot be used.
         case invalid
-        /// The worker cannot be reached, or has answered something that is not understood.
+        /// The worker cannot be reached, or its response is invalid.
         case worker
     }
 
-    /// What happened.
+    /// The kind of error.
     public var code: Code
-    /// The same in words, with the file or the id that it is about.
+    /// The message, with the file or id that the error is about.
     public var message: String
-    /// What to do next.
+    /// The next step for the user.
     public var hint: String
-    /// The member of the request that is at fault: `commands[0].options.checksum`; `nil` where no one member is.
+    /// The invalid member of the request, such as `commands[0].options.checksum`; `nil` if it is
+    /// not one member.
     public var member: String?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, hint: String) {
         (self.code, self.message, self.hint) = (code, message, hint)
     }

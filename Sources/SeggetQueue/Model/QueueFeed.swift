@@ -1,14 +1,14 @@
 import Segmenter
 
-/// A queue that says which of its tasks are to be looked at again.
+/// A queue that reports which of its tasks have changed.
 package protocol QueueFeed: QueueDoor {
-    /// Begins to note which tasks change.
+    /// Starts to note which tasks change.
     ///
     /// - Parameter bell: Called when there is something to be told, and not again before that was
     ///   asked for with ``changes(_:)``; on any thread.
     /// - Returns: The number by which the observer is known.
     func observe(_ bell: @escaping @Sendable () -> Void) async -> UInt64
-    /// Notes nothing any more.
+    /// Ends the notes for an observer.
     func stopObserving(_ number: UInt64) async
     /// Returns what has changed since an observer last asked, or began.
     ///
@@ -20,19 +20,19 @@ package protocol QueueFeed: QueueDoor {
     func changes(
         _ number: UInt64
     ) async throws(QueueError) -> (touched: Set<QueueTask.ID>?, view: QueueView)
-    /// Tells of some tasks, as far as there are any and a filter lets them pass; without their
+    /// Returns the reports of those of the tasks that exist and match a filter, without their
     /// places in the order.
     func reports(
         of ids: Set<QueueTask.ID>, _ filter: TaskFilter
     ) async throws(QueueError) -> [TaskReport]
-    /// The tasks that a filter lets pass.
+    /// Returns the ids of the tasks that match a filter.
     func ids(_ filter: TaskFilter) async throws(QueueError) -> Set<QueueTask.ID>
-    /// Tells of the part of the tasks that a window shows.
+    /// Returns a part of the tasks that match a filter.
     func page(
         _ filter: TaskFilter, _ window: TaskWindow
     ) async throws(QueueError) -> TaskPage
-    /// How fast all tasks were in the last minutes.
+    /// Returns the speed of all tasks in the last minutes.
     func speedHistory() async -> SpeedReport
-    /// How many tasks have each tag.
+    /// Returns the number of tasks with each tag.
     func tags() async throws(QueueError) -> [String: Int]
 }

@@ -1,19 +1,19 @@
 package import SeggetFormats
 import Segmenter
 
-/// A setting of a queue as a whole: what it is called, and which values it takes.
+/// A setting of a queue as a whole: its names, and the values that it takes.
 package struct QueueOption: Sendable {
-    /// Its key in JSON.
+    /// The key in JSON.
     package let key: String
-    /// Which values it takes.
+    /// The values that it takes.
     package let kind: OptionKind
-    /// Its long name on the command line, without dashes; `nil` where it has none.
+    /// The long option on the command line, without dashes; `nil` if it has none.
     package let commandLine: String?
-    /// Its name in aria2's global options; `nil` where it has none.
+    /// The name in aria2's global options; `nil` if it has none.
     package let aria2: String?
-    /// One sentence about what it does.
+    /// The help: one sentence.
     package let help: String
-    /// Whether settings have a value that it takes.
+    /// Returns whether settings have a value that it takes.
     package let accepts: @Sendable (QueueSettings) -> Bool
 
     /// All settings.
@@ -60,7 +60,7 @@ package struct QueueOption: Sendable {
             accepts: { _ in true }),
     ]
 
-    /// The setting with a long name on the command line.
+    /// Returns the setting with a long option.
     package static func typed(_ name: String) -> QueueOption? {
         table.first { $0.commandLine == name }
     }
@@ -69,7 +69,7 @@ package struct QueueOption: Sendable {
 }
 
 extension QueueRule {
-    /// Whether it can be used.
+    /// Whether the rule has a valid rate and span.
     fileprivate var isValid: Bool {
         if case .rate(let rate) = effect, !rate.isFinite || rate <= 0 { return false }
         if case .span(let span) = condition { return span.isValid }

@@ -1,41 +1,41 @@
-/// What holds for a queue while something is so, such as `metered=pause` or `battery=2M`.
+/// A rule that pauses or limits a queue under a condition, such as `metered=pause` or `battery=2M`.
 ///
-/// In JSON it has `while`, which is `metered`, `battery` or a span such as `22:00-06:00`, and either `pause`, which is
-/// `true`, or `rate`, in bytes per second.
+/// In JSON it has `while`, which is `metered`, `battery` or a span such as `22:00-06:00`, and
+/// either `pause`, which is `true`, or `rate`, in bytes per second.
 public struct QueueRule: Sendable, Hashable {
-    /// What has to be so.
+    /// The condition of the rule.
     public enum Condition: Sendable, Hashable {
-        /// The network costs by the byte: see ``QueueSettings/metered``.
+        /// The network is metered: see ``QueueSettings/metered``.
         case metered
-        /// The machine runs on its battery.
+        /// The machine runs on battery.
         case battery
-        /// The local time of day is in it.
+        /// The local time of day is in the span.
         case span(DaySpan)
     }
 
-    /// What holds then.
+    /// The effect of the rule.
     public enum Effect: Sendable, Hashable {
-        /// Nothing is fetched.
+        /// No task runs.
         case pause
-        /// All tasks together are at most so fast, in bytes per second.
+        /// All tasks together have a rate limit, in bytes per second.
         case rate(Double)
     }
 
-    /// What has to be so.
+    /// The condition of the rule.
     public var condition: Condition
-    /// What holds then.
+    /// The effect of the rule.
     public var effect: Effect
 
-    /// Makes a rule.
+    /// Creates a rule.
     public init(while condition: Condition, _ effect: Effect) {
         (self.condition, self.effect) = (condition, effect)
     }
 
-    /// Reads `CONDITION=pause` or `CONDITION=RATE`; `nil` for anything else, and for a rate of 0, which would be no rule.
+    /// Reads `CONDITION=pause` or `CONDITION=RATE`; `nil` for any other text, and for a rate of 0.
     ///
     /// - Parameters:
-    ///   - text: What was given.
-    ///   - rate: Reads a rate, in bytes per second; `nil` for what is no rate.
+    ///   - text: The text.
+    ///   - rate: Reads a rate, in bytes per second; `nil` for any other text.
     public init?(_ text: String, rate: (String) throws -> Double?) rethrows {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let condition = Condition(String(parts[0])) else { return nil }
@@ -49,7 +49,7 @@ public struct QueueRule: Sendable, Hashable {
 }
 
 extension QueueRule.Condition {
-    /// Reads `metered`, `battery` or a span such as `22:00-06:00`; `nil` for anything else.
+    /// Reads `metered`, `battery` or a span such as `22:00-06:00`; `nil` for any other text.
     public init?(_ text: String) {
         switch text {
         case "metered": self = .metered
@@ -60,7 +60,7 @@ extension QueueRule.Condition {
         }
     }
 
-    /// The condition, as it is read.
+    /// The condition as text, in the form that ``init(_:)`` reads.
     public var text: String {
         switch self {
         case .metered: "metered"

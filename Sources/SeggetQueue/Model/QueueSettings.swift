@@ -1,43 +1,43 @@
 import SeggetReports
 
-/// What holds for a queue as a whole.
+/// The settings of a queue as a whole.
 ///
-/// In JSON what is missing has its default.
+/// In JSON, missing keys have their defaults.
 public struct QueueSettings: Sendable, Hashable {
-    /// Most tasks that run at a time, 1...64.
+    /// Maximum number of tasks that run at a time, 1...64.
     public var maxRunning = 3
-    /// Limit of rate of all tasks together, in bytes per second; `nil` for none.
+    /// Rate limit of all tasks together, in bytes per second; `nil` for none.
     public var rateLimit: Double?
-    /// Limits of rate by the time of day, which go before ``rateLimit``.
+    /// Rate limits by time of day, which replace ``rateLimit``.
     public var rateSchedule: RateSchedule?
-    /// Seconds after which a task that failed in a way that passes is tried again, one after the other; behind
-    /// the last one it fails.
+    /// Seconds before each retry of a task after a transient failure, in order; after the last
+    /// retry it fails.
     public var retryDelays: [Double] = [60, 300, 900, 3600]
-    /// What holds while something is so; the strictest of all limits and rules counts.
+    /// The rules; the strictest of all limits and rules counts.
     public var rules: [QueueRule] = []
-    /// Whether the network costs by the byte.
+    /// Whether the network is metered.
     public var metered = Metered.auto
 
-    /// Whether a network costs by the byte.
+    /// Whether a network is metered.
     public enum Metered: String, Sendable, Hashable, Codable, CaseIterable {
-        /// NetworkManager is asked; where it does not know, or is not there, the network does not.
+        /// NetworkManager decides; without its answer, the network is not metered.
         case auto
-        /// It does.
+        /// It is metered.
         case yes
-        /// It does not.
+        /// It is not metered.
         case no
     }
 
-    /// Makes the default settings.
+    /// Creates the default settings.
     public init() {}
 
-    /// The limit of rate at a time of day, in bytes per second; `nil` for none.
+    /// Returns the rate limit at a time of day, in bytes per second; `nil` for none.
     func rate(atMinute minute: Int) -> Double? {
         guard let rateSchedule else { return rateLimit.flatMap { $0 > 0 ? $0 : nil } }
         return rateSchedule.rate(atMinute: minute, own: rateLimit)
     }
 
-    /// The settings, if they can be used.
+    /// Returns the settings if all values are valid.
     ///
     /// - Throws: `invalid`.
     func checked() throws(QueueError) -> QueueSettings {

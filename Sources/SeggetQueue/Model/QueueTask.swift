@@ -1,48 +1,50 @@
-// Model: what a queue holds, as values: tasks, roots, settings, commands and their answers. It knows what can be
-// said of a task; it never knows where that is stored, nor how a file is fetched.
+// Model: the content of a queue as values: tasks, settings, commands and their results. It knows
+// what can be reported of a task; it never knows where tasks are stored, or how a file is
+// downloaded.
 
 public import Assembler
-// Ids, options and digests of the library below stand in this API, so that whoever has it has them too.
+// This API has ids, options and digests of the library, so it exports them.
 @_exported public import Segmenter
 
-/// One download of a queue: all that is recorded of it.
+/// One download of a queue: its record.
 ///
-/// How far it is while it runs is not recorded here: that is in the part's manifest.
+/// Its progress while it runs is not recorded here, but in the part's manifest.
 public struct QueueTask: Sendable, Hashable, Identifiable {
-    /// What it is known by.
+    /// The id of a task.
     public typealias ID = Download.ID
 
-    /// Which task it is.
+    /// The id.
     public var id: ID
-    /// The URL as it was added: what the task is known by, wherever redirects lead, and whatever ``urls`` are.
+    /// The URL as it was added; it identifies the task whatever redirects and ``urls`` are.
     public var url: String
-    /// The URLs that it is fetched from now, the first one first; never empty.
+    /// The present URLs, in order of preference; never empty.
     public var urls: [String]
-    /// Where the file goes.
+    /// The place of the file.
     public var place: Place
-    /// How it is fetched; its secrets are left out where ``secretParts`` says so.
+    /// The options of the download, without the secrets that ``secretParts`` lists.
     public var options: DownloadOptions
-    /// The parts whose secrets are not in this value: they are kept elsewhere, or are gone.
+    /// The parts whose secrets are not in this value: they are stored elsewhere, or are lost.
     public var secretParts: SecretParts = []
-    /// Whether those secrets were not to be stored: after a restart of the worker they are gone.
+    /// Whether these secrets are kept in memory only, and are lost when the worker restarts.
     public var keepsNoSecrets = false
-    /// The file mode creation mask when it was added: the file is made with it.
+    /// The file mode creation mask for the file.
     public var umask: UInt32 = 0o022
-    /// The command that gives a new link, as words; only tasks that a command line added have one.
+    /// The command that prints a new link, as words; only tasks that were added on the command line
+    /// have one.
     public var refreshCommand: [String] = []
-    /// Free words that it can be found by, in the order in which they were given, each once.
+    /// Tags, in the order in which they were given, each once.
     public var tags: [String] = []
 
-    /// What the user wants, what is so, and in which order it comes.
+    /// The user's wish, the state, and the place in queue order.
     public var status = TaskStatus()
 
     /// When it was added, in seconds since 1970.
     public var added: Double = 0
     /// When it first got a slot, in seconds since 1970.
     public var started: Double?
-    /// When it ended, well or not, in seconds since 1970.
+    /// When it ended, in seconds since 1970.
     public var finished: Double?
-    /// When its last byte came, as far as that was recorded, in seconds since 1970.
+    /// When its last recorded byte arrived, in seconds since 1970.
     public var lastByte: Double?
     /// Size in bytes; `nil` when unknown.
     public var size: Int64?
@@ -52,14 +54,15 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
     public var contentType: String?
     /// The digests that the finished file was verified with.
     public var verified: [Digest] = []
-    /// The part while it is fetched, and then the finished file: told by this from what somebody else put there.
+    /// The identity of the part, and later of the finished file, which distinguishes it from a file
+    /// of others.
     public var file: FileMark?
-    /// Whether somebody was told of its end.
+    /// Whether its result was seen.
     public var isSeen = false
-    /// What is still to be done on the disk about it: begun by a command, and gone on with after a crash.
+    /// What remains to be done on the disk: a command starts it, and it continues after a crash.
     public var chore: Chore?
 
-    /// Makes a task that waits.
+    /// Creates a waiting task.
     public init(
         id: ID, url: String, urls: [String], place: Place, options: DownloadOptions
     ) {
@@ -70,18 +73,18 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         self.options = options
     }
 
-    /// Where a file goes: below a root, by relative names.
+    /// The place of a file: below a root, by relative names.
     public struct Place: Sendable, Hashable, Codable {
-        /// Path of the root, absolute.
+        /// The absolute path of the root.
         public var root: String
         /// The folder below it; empty for the root itself.
         public var folder: String
-        /// The name; `nil` until the server, or the URL, has given one.
+        /// The name; `nil` until the server or the URL has given one.
         public var name: String?
-        /// Whether the user chose the name: it is not numbered when it is taken.
+        /// Whether the user chose the name; such a name gets no number if it is taken.
         public var isNameGiven: Bool
 
-        /// Makes a place.
+        /// Creates a place.
         public init(
             root: String, folder: String = "", name: String? = nil, isNameGiven: Bool? = nil
         ) {
@@ -91,22 +94,23 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
             self.isNameGiven = isNameGiven ?? (name != nil)
         }
 
-        /// Path of the folder.
+        /// The path of the folder.
         public var folderPath: String {
             guard !folder.isEmpty else { return root }
             return root.hasSuffix("/") ? root + folder : "\(root)/\(folder)"
         }
-        /// Path of the file; `nil` as long as it has no name.
+        /// The path of the file; `nil` while it has no name.
         public var path: String? {
             name.map { folderPath.hasSuffix("/") ? folderPath + $0 : "\(folderPath)/\($0)" }
         }
     }
 
-    /// Parts of a task that may be secret; the numbers stand in the database.
+    /// Parts of a task that may be secret; the database has their numbers.
     public struct SecretParts: OptionSet, Sendable, Hashable, Codable {
-        /// The query of the URL as it was added: what the task is known by, not what it is fetched from.
+        /// The query of the URL as it was added, which identifies the task, and is not downloaded
+        /// from.
         public static let query = SecretParts(rawValue: 1)
-        /// User, password or query of a URL that it is fetched from, mirrors too.
+        /// User, password or query of a present URL, including mirrors.
         public static let urls = SecretParts(rawValue: 2)
         /// Headers.
         public static let headers = SecretParts(rawValue: 4)
@@ -115,13 +119,13 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         /// Any other option.
         public static let other = SecretParts(rawValue: 16)
 
-        /// The numbers of the parts, added.
+        /// The sum of the numbers of the parts.
         public let rawValue: Int64
-        /// Makes a set of parts.
+        /// Creates a set of parts.
         public init(rawValue: Int64) { self.rawValue = rawValue }
     }
 
-    /// What distinguishes a file from others that may take its place.
+    /// The identity of a file, which distinguishes it from one that replaces it.
     public struct FileMark: Sendable, Hashable, Codable {
         /// `st_dev` of stat(2).
         public var device: UInt64
@@ -131,15 +135,15 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         public var size: Int64?
         /// When its content was last changed, in seconds since 1970; `nil` for a part.
         public var modified: Int64?
-        /// What the manifest of a part calls it, by which it is known whatever link it was last fetched from; `nil` for
-        /// a finished file.
+        /// The id in the manifest of a part, which identifies it whatever its last URL was; `nil`
+        /// for a finished file.
         public var generation: String?
-        /// Whether the file existed, and was neither asked for nor checked.
+        /// Whether the file existed, and was neither requested nor checked.
         public var isSkipped: Bool?
-        /// Whether it is an HTML page where something else was promised.
+        /// Whether it is an HTML page although something else was promised.
         public var isPage: Bool?
 
-        /// Makes a mark.
+        /// Creates a mark.
         public init(
             device: UInt64, inode: UInt64, size: Int64? = nil, modified: Int64? = nil,
             generation: String? = nil
@@ -152,20 +156,20 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// What is to be done on the disk.
+    /// Work on the disk.
     public enum Chore: Sendable, Hashable, Codable {
-        /// Part and manifest go: the task was cancelled.
+        /// Delete part and manifest, because the task was cancelled.
         case discard
-        /// The record goes; with `files`, finished file, part and manifest before it.
+        /// Remove the record; with `files`, first the finished file, part and manifest.
         case remove(files: Bool)
-        /// What there is moves from here to the task's place.
+        /// Move the files from here to the task's place.
         case move(from: Place)
     }
 }
 
-/// What the user wants, and what is so.
+/// The user's wish for a task, and its state.
 public struct TaskStatus: Sendable, Hashable {
-    /// What the user wants.
+    /// The user's wish.
     public enum Wanted: String, Sendable, Hashable, Codable, CaseIterable {
         /// The task runs when a slot is free.
         case run
@@ -173,50 +177,50 @@ public struct TaskStatus: Sendable, Hashable {
         case paused
     }
 
-    /// What is so.
+    /// The state.
     public enum State: Sendable, Hashable {
         /// The task has no slot; with ``Wanted/paused``, because the user paused it.
         case waiting
-        /// It is being fetched.
+        /// It is being downloaded.
         case running
-        /// All bytes are there: the file is being verified and published.
+        /// All bytes have arrived; the file is being verified and published.
         case verifying
-        /// It failed in a way that passes, and is tried again at a time, in seconds since 1970.
+        /// It had a transient failure, and is retried at a time, in seconds since 1970.
         case retrying(at: Double)
-        /// The network is away, since a time, in seconds since 1970.
+        /// The network is unreachable since a time, in seconds since 1970.
         case waitingForNetwork(since: Double)
-        /// The file is there, complete and verified.
+        /// The file is complete and verified.
         case completed
-        /// It failed for good.
+        /// It failed, and is not retried.
         case failed
-        /// The user gave it up.
+        /// The user cancelled it.
         case cancelled
     }
 
-    /// What the user wants.
+    /// The user's wish.
     public var wanted = Wanted.run
-    /// What is so.
+    /// The state.
     public var state = State.waiting
-    /// Its place in the order, smallest first; no two tasks have the same.
+    /// The place in queue order, smallest first; no two tasks have the same.
     public var position: Int64 = 0
-    /// How often it failed in a way that passes since it last brought something.
+    /// The number of transient failures since it last received data.
     public var attempts = 0
-    /// Why it failed last.
+    /// The reason of its last failure.
     public var problem: TaskProblem?
 
-    /// Makes the status of a task that waits.
+    /// Creates the status of a waiting task.
     public init() {}
 
-    /// Whether it has ended: nothing happens to it any more by itself.
+    /// Whether the task has ended; only the user can start it again.
     public var isEnded: Bool {
         switch state {
         case .completed, .failed, .cancelled: true
         default: false
         }
     }
-    /// Whether the network is away, and waited for.
+    /// Whether the task waits for its network.
     public var isAway: Bool { if case .waitingForNetwork = state { true } else { false } }
-    /// Whether it has a slot.
+    /// Whether the task has a slot.
     public var hasSlot: Bool { state == .running || state == .verifying }
     /// Whether the user paused the task, and it has not ended.
     var isPaused: Bool { wanted == .paused && !isEnded }
@@ -226,7 +230,7 @@ public struct TaskStatus: Sendable, Hashable {
 }
 
 extension TaskStatus.State {
-    /// The state as one word, as the database stores it; ``TaskStatus/word`` is the one to show.
+    /// The word that the database stores; surfaces show ``TaskStatus/word``.
     var word: TaskStatus.Word {
         switch self {
         case .waiting: .waiting
@@ -240,7 +244,8 @@ extension TaskStatus.State {
         }
     }
 
-    /// The time that belongs to it, in seconds since 1970: when it is tried again, or since when it waits.
+    /// The time of the state in seconds since 1970: the time of the next try, or since when the
+    /// task waits.
     public var time: Double? {
         switch self {
         case .retrying(let time), .waitingForNetwork(let time): time
@@ -248,7 +253,7 @@ extension TaskStatus.State {
         }
     }
 
-    /// Reads a word with its time; `nil` for any other word.
+    /// Creates a state from its word and time; `nil` for any other word.
     public init?(word: TaskStatus.Word, time: Double?) {
         switch word {
         case .waiting: self = .waiting
@@ -264,21 +269,22 @@ extension TaskStatus.State {
     }
 }
 
-/// Why a task failed, without anything secret.
+/// The reason why a task failed, without secrets.
 public struct TaskProblem: Sendable, Hashable, Codable {
     /// A stable name for programs: the `kind` of `docs/json.md`.
     public var kind: String
-    /// What happened, to which URL or file.
+    /// The message: what happened, to which URL or file.
     public var message: String
-    /// What to do next, in the words of the API; ``queueHint(_:)`` has those of the command line.
+    /// The next step, in the words of the API; ``queueHint(_:)`` has those of the command line.
     public var hint: String
-    /// What to do next, as a stable name for programs: the `step` of `docs/api.md`; `nil` where there is none.
+    /// The next step as a stable name for programs, the `step` of `docs/api.md`; `nil` if there is
+    /// none.
     public var step: String?
-    /// What has to be given again, as members of the command `set`, for the step `secrets`.
+    /// For the step `secrets`: the members of the command `set` that must be given again.
     public var needed: [String]?
-    /// Whether the next try downloads all of the file again, though bytes are on the disk.
+    /// Whether the next try downloads the whole file again, although bytes are on the disk.
     public var startsOver: Bool?
-    /// The exit code that `segget get` would have ended with.
+    /// The exit code that `segget get` would have had.
     public var code: Int32
     /// The status code of the response that failed; `nil` if none did.
     public var status: Int?
@@ -287,7 +293,7 @@ public struct TaskProblem: Sendable, Hashable, Codable {
     /// The error number of the system call that failed; `nil` if none did.
     public var errno: Int32?
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(kind: String, message: String, hint: String, code: Int32) {
         self.kind = kind
         self.message = message

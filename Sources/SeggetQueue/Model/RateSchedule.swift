@@ -1,18 +1,18 @@
-/// Limits of rate by the time of day, such as `08:00-18:00=2M,else=0`.
+/// Rate limits by time of day, such as `08:00-18:00=2M,else=0`.
 ///
-/// Pure. Times are local times of day in minutes from midnight; a span that ends before it begins goes on after
-/// midnight. The first span that has a time counts.
+/// Pure. Times are local times of day in minutes from midnight; a span that ends before it begins
+/// continues after midnight. The first span that contains a time counts.
 public struct RateSchedule: Sendable, Hashable, Codable {
     /// A part of the day and its limit.
     public struct Span: Sendable, Hashable, Codable {
         /// First minute, 0..<1440.
         public var start: Int
-        /// The minute behind the last, 0...1440.
+        /// The minute after the last, 0...1440.
         public var end: Int
         /// Bytes per second; 0 for no limit.
         public var rate: Double
 
-        /// Makes a span.
+        /// Creates a span.
         public init(start: Int, end: Int, rate: Double) {
             (self.start, self.end, self.rate) = (start, end, rate)
         }
@@ -21,21 +21,22 @@ public struct RateSchedule: Sendable, Hashable, Codable {
         public var times: DaySpan { DaySpan(start: start, end: end) }
     }
 
-    /// Parts of the day, the ones that count first in front.
+    /// The parts of the day, in order of precedence.
     public var spans: [Span]
-    /// The limit at all other times, in bytes per second; 0 for none, `nil` for the queue's own.
+    /// The limit at all other times, in bytes per second; 0 for none, `nil` for the queue's limit.
     public var otherwise: Double?
 
-    /// Makes a schedule.
+    /// Creates a schedule.
     public init(spans: [Span], otherwise: Double? = nil) {
         (self.spans, self.otherwise) = (spans, otherwise)
     }
 
-    /// Reads `HH:MM-HH:MM=RATE`, several of them and an `else=RATE` between commas; `nil` for anything else.
+    /// Reads several `HH:MM-HH:MM=RATE` and an `else=RATE`, separated by commas; `nil` for any
+    /// other text.
     ///
     /// - Parameters:
-    ///   - text: What was given.
-    ///   - rate: Reads a rate, in bytes per second; 0 for none, `nil` for what is no rate.
+    ///   - text: The text.
+    ///   - rate: Reads a rate, in bytes per second; 0 for none, `nil` for any other text.
     public init?(_ text: String, rate: (String) throws -> Double?) rethrows {
         self.init(spans: [])
         for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -53,11 +54,11 @@ public struct RateSchedule: Sendable, Hashable, Codable {
         }
     }
 
-    /// The limit at a minute of the day.
+    /// Returns the limit at a minute of the day.
     ///
     /// - Parameters:
     ///   - minute: Minutes from midnight, 0..<1440.
-    ///   - own: What holds where the schedule says nothing, in bytes per second; `nil` for none.
+    ///   - own: The limit without a schedule, in bytes per second; `nil` for none.
     /// - Returns: Bytes per second; `nil` for none.
     public func rate(atMinute minute: Int, own: Double?) -> Double? {
         let rate = spans.first { $0.times.contains(minute) }?.rate ?? otherwise ?? own

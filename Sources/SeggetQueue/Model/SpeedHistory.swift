@@ -1,26 +1,26 @@
-/// How fast all of a queue's tasks were in the last ten minutes, a value for each second.
+/// The total speed of a queue's tasks in the last ten minutes, one value for each second.
 ///
 /// Pure: the time is an argument, in seconds since 1970.
 package struct SpeedHistory: Sendable {
-    /// Seconds that are remembered.
+    /// The number of seconds that are kept.
     package static let length = 600
 
-    /// The second from which on the speed is known.
+    /// The first second with a known speed.
     private let begin: Int
     private var samples: [(second: Int, bytesPerSecond: Double)] = []
 
-    /// Begins at a time.
+    /// Creates a history that begins at a time.
     package init(at now: Double) { begin = Int(now) }
 
-    /// Notes how fast all tasks are; without a note, a second had none.
+    /// Adds the present speed; a second without a speed counts as 0.
     package mutating func note(_ bytesPerSecond: Double, at now: Double) {
         let second = Int(now)
-        // The clock was set back: what it had measured then is not known any more.
+        // The clock may have been set back: later samples are dropped.
         samples.removeAll { $0.second >= second || $0.second <= second - Self.length }
         samples.append((second, bytesPerSecond))
     }
 
-    /// The speeds up to now.
+    /// Returns the speeds until now.
     package func speeds(at now: Double) -> SpeedReport {
         let end = Int(now)
         let start = max(begin, end - Self.length)
@@ -33,11 +33,11 @@ package struct SpeedHistory: Sendable {
     }
 }
 
-/// What `GET /v2/speeds` tells.
+/// The reply to `GET /v2/speeds`.
 package struct SpeedReport: Sendable, Hashable, Codable {
     /// The second of the first value, since 1970.
     package var start: Int
-    /// A value for each second, in bytes per second; the last is of the second before now.
+    /// One value for each second, in bytes per second; the last one is for the previous second.
     package var bytesPerSecond: [Int64]
 
     enum CodingKeys: String, CodingKey {
@@ -45,7 +45,7 @@ package struct SpeedReport: Sendable, Hashable, Codable {
         case bytesPerSecond = "bytes_per_second"
     }
 
-    /// Makes a report.
+    /// Creates a report.
     package init(start: Int, bytesPerSecond: [Int64]) {
         (self.start, self.bytesPerSecond) = (start, bytesPerSecond)
     }

@@ -3,8 +3,8 @@ package import SeggetReports
 import Segmenter
 
 extension TaskChanges {
-    /// The first change that cannot be made: its member of the command in JSON, and what is wrong with
-    /// it; `nil` if all can be made.
+    /// The first change that cannot be made: its member of the command in JSON, and what is wrong
+    /// with it; `nil` if all can be made.
     package var fault: (member: String, fault: MemberFault)? {
         for key in options.keys.sorted() {
             guard let option = TransferOption[key] else {
@@ -28,7 +28,7 @@ extension TaskChanges {
         return nil
     }
 
-    /// The members of the command that have options of their own name, by stored key.
+    /// The members of the command that stand for an option, by its stored key.
     private static let short = [
         "connections": "connections", "headers": "headers", "retries": "retries",
         "limits.rate": "rate_limit", "access.credentials": "user",

@@ -3,15 +3,15 @@ public import Segmenter
 
 /// The whole links of a task: with their queries, and with `***` in place of passwords.
 ///
-/// They are given on request only: a query may be as secret as a password.
+/// They are sent on request only, because a query may be as secret as a password.
 public struct TaskLinks: Sendable, Hashable, Codable, Identifiable {
-    /// Which task it is.
+    /// The id of the task.
     public var id: QueueTask.ID
     /// The URL as it was added.
     public var url: String
-    /// The URLs that it is fetched from now, mirrors included.
+    /// The present URLs, including mirrors.
     public var urls: [String]
-    /// Whether a client over TCP added it, and nobody else has changed its URLs.
+    /// Whether a client over TCP has given the URLs.
     public var isOfClient: Bool
 
     enum CodingKeys: String, CodingKey {
@@ -19,7 +19,7 @@ public struct TaskLinks: Sendable, Hashable, Codable, Identifiable {
         case isOfClient = "from_client"
     }
 
-    /// Takes the links of a task.
+    /// Creates the links of a task.
     ///
     /// - Parameters:
     ///   - task: The task with its secrets; a query that was not stored is missing.
@@ -33,8 +33,8 @@ public struct TaskLinks: Sendable, Hashable, Codable, Identifiable {
 }
 
 extension TaskReport {
-    /// Tells URLs that differ only in the query apart: the first 16 bits of a hash of it, as four hexadecimal
-    /// digits; `nil` without a query.
+    /// Returns a text that distinguishes URLs that differ only in the query: the first 16 bits of a
+    /// hash of it, as four hexadecimal digits; `nil` without a query.
     static func queryTag(_ url: String) -> String? {
         guard let start = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let digits = String(shortHash(of: String(url[start...])) >> 48, radix: 16)
@@ -43,7 +43,7 @@ extension TaskReport {
 }
 
 extension [TaskReport] {
-    /// The tags of those tasks whose URL another one has, too, with another query.
+    /// The query tags of the tasks whose URL another task has with another query.
     package var tellingTags: [QueueTask.ID: String] {
         var tags: [String: Set<String>] = [:]
         for task in self { tags[task.url, default: []].insert(task.queryTag ?? "") }

@@ -1,52 +1,50 @@
 import SeggetReports
 public import Segmenter
 
-/// What is told of a task: its record, and how far it is.
+/// The report of a task: its record and its progress.
 ///
-/// In JSON its keys are those of `docs/json.md`, and what is unknown is left out. URLs are without
+/// In JSON its keys are those of `docs/json.md`, and unknown values are left out. URLs are without
 /// credentials and query.
 public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
-    /// Which task it is.
+    /// The id of the task.
     public var id: QueueTask.ID
     /// Its state.
     public var state: TaskStatus.Word
-    /// What the user wants.
+    /// The user's wish.
     public var wanted: TaskStatus.Wanted
     /// The URL as it was added.
     public var url: String
-    /// The URL that it is fetched from now, where that is another one.
+    /// The present URL, if it is another one.
     public var currentURL: String?
     /// Four digits of a hash of the query that ``url`` does not show; `nil` without one.
     public var queryTag: String?
-    /// Path of the file; `nil` as long as it has no name.
+    /// The path of the file; `nil` while it has no name.
     public var path: String?
-    /// Path of the folder.
+    /// The path of the folder.
     public var folder: String
-    /// Its place in the order, from 1; `nil` when it has ended.
+    /// Its place in queue order, counted from 1; `nil` after its end.
     public var position: Int?
-    /// By which tasks that have not ended are in their order, smallest first: a place that does not
-    /// change when others come and go.
+    /// The key by which unfinished tasks are ordered, smallest first; other tasks do not change it.
     public var rank: Int64?
-    /// Bytes on the disk and checked.
+    /// The checked bytes on the disk.
     public var bytesDone: Int64
     /// Size in bytes.
     public var size: Int64?
     /// Speed over the last five seconds, while it runs.
     public var bytesPerSecond: Double?
-    /// Seconds to go at that speed.
+    /// Seconds until the end at that speed.
     public var secondsLeft: Double?
-    /// Connections that are transferring, while it runs.
+    /// The number of connections that receive data, while it runs.
     public var connections: Int?
-    /// Why it failed, or is tried again.
+    /// The reason why it failed or is retried.
     public var error: TaskProblem?
-    /// How often it failed in a way that passes since it last brought something.
+    /// The number of transient failures since it last received data.
     public var attempts: Int
-    /// When it is tried again, in seconds since 1970.
+    /// The time of the next try, in seconds since 1970.
     public var retryAt: Double?
     /// Since when it waits for the network, in seconds since 1970.
     public var waitingSince: Double?
-    /// Why a waiting task does not run although the user wants it to, as text: a rule of the
-    /// settings pauses the queue.
+    /// The reason why a rule of the settings keeps a waiting task from running, as text.
     public var pauseReason: String?
     /// When it was added, in seconds since 1970.
     public var added: Double
@@ -54,7 +52,7 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var started: Double?
     /// When it ended.
     public var finished: Double?
-    /// When its last byte came.
+    /// When its last byte arrived.
     public var lastByte: Double?
     /// The `Content-Type` field.
     public var contentType: String?
@@ -62,14 +60,14 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var digests: [String]
     /// Tags.
     public var tags: [String]
-    /// Whether somebody was told of its end; `nil` as long as it has not ended.
+    /// Whether its result was seen; `nil` before its end.
     public var seen: Bool?
-    /// Of a completed task: whether its file is `there`, `missing` or `changed` at the time of the
+    /// For a completed task: whether its file is `there`, `missing` or `changed` at the time of the
     /// report.
     public var file: String?
-    /// Whether its file existed, and was neither asked for nor checked; else `nil`.
+    /// `true` if its file existed, and was neither requested nor checked; else `nil`.
     public var skipped: Bool?
-    /// Whether its file is an HTML page, although its name or media type promises something else;
+    /// `true` if its file is an HTML page, although its name or media type promises something else;
     /// else `nil`.
     public var html: Bool?
 
@@ -91,41 +89,40 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     }
 }
 
-/// Everything that is known of one task.
+/// All details of one task.
 public struct TaskDetail: Sendable, Hashable, Codable {
-    /// What is told of any task.
+    /// The report of the task.
     public var task: TaskReport
-    /// All URLs that it is fetched from, without credentials and query.
+    /// All present URLs, without credentials and query.
     public var urls: [String]
     /// The options that differ from the default, without secrets.
     public var options: OptionChanges?
-    /// Where redirects led, while it runs.
+    /// The URL after redirects, while it runs.
     public var finalURL: String?
     /// The `ETag` field, as sent.
     public var etag: String?
     /// The `Last-Modified` field, as sent.
     public var lastModified: String?
-    /// What identifies the version, as in the `started` event.
+    /// The identity of the version, as in the `started` event.
     public var identity: String?
     /// The file from start to end in equal cells, each filled from 0 to 8; empty when unknown.
     public var map: [UInt8]
-    /// What is on the disk, as half-open ranges of bytes, by the part's manifest.
+    /// The ranges on the disk, half-open in bytes, by the part's manifest.
     public var segments: [Segment]
-    /// What of that an earlier run has brought, and is not checked yet; `nil` where a worker does
-    /// not tell of it.
+    /// The unchecked ranges of an earlier run among them; `nil` if the worker does not report them.
     public var verifying: [Segment]?
-    /// Its connections, while it runs; `nil` otherwise, and where a worker does not tell of them.
+    /// Its connections, while it runs; `nil` otherwise, and if the worker does not report them.
     public var connections: [Connection]?
-    /// The servers that these work for, and those that were dropped; `nil` where `connections` is.
+    /// The servers of these connections, and dropped servers; `nil` if `connections` is.
     public var servers: [Server]?
-    /// What happened, the oldest first; at most 200.
+    /// The events of the task, the oldest first; at most 200.
     public var events: [TaskEvent]
 
     /// A half-open range of bytes.
     public struct Segment: Sendable, Hashable, Codable {
         /// First byte.
         public var start: Int64
-        /// The byte behind the last.
+        /// The byte after the last.
         public var end: Int64
     }
 
@@ -137,41 +134,41 @@ public struct TaskDetail: Sendable, Hashable, Codable {
     }
 }
 
-/// Something that happened to a task, in words.
+/// An event of a task, in words.
 public struct TaskEvent: Sendable, Hashable, Codable {
     /// When, in seconds since 1970.
     public var time: Double
-    /// What kind of event: the name of a state or of a notice of `docs/json.md`.
+    /// The kind of event: the name of a state or of a notice of `docs/json.md`.
     public var event: String
-    /// What happened, in words, without anything secret.
+    /// The message, without secrets.
     public var message: String
 
-    /// Makes an event.
+    /// Creates an event.
     public init(time: Double, event: String, message: String) {
         (self.time, self.event, self.message) = (time, event, message)
     }
 }
 
-/// Which tasks are asked for.
+/// A filter for tasks.
 public struct TaskFilter: Sendable, Hashable, Codable {
-    /// Ids or beginnings of ids, tags, states; an empty one means every task.
+    /// Ids or beginnings of ids, tags, states; an empty selection matches every task.
     public var selection: TaskSelection
-    /// Text that has to be in URL, name or folder, whatever its case.
+    /// A text that the URL, name or folder must contain, in any case.
     public var text: String?
-    /// Only tasks that have ended and whose end nobody was told of.
+    /// Whether only tasks with unseen results match.
     public var isUnseen = false
 
-    /// Makes a filter that every task passes.
+    /// Creates a filter, by default one that every task matches.
     public init(selection: TaskSelection = TaskSelection(), text: String? = nil) {
         (self.selection, self.text) = (selection, text)
     }
 
-    /// Most ids, tags or states.
+    /// Maximum number of ids, tags or states.
     private static let mostWords = 1000
-    /// Length of the longest text, in bytes; SQLite takes patterns of at most 50,000.
+    /// Maximum length of a text in bytes; SQLite takes patterns of at most 50,000.
     private static let longestText = 4096
 
-    /// Refuses more words than anybody needs.
+    /// Refuses filters that are too long.
     ///
     /// - Throws: `invalid`.
     package func check() throws(QueueError) {
@@ -186,14 +183,14 @@ public struct TaskFilter: Sendable, Hashable, Codable {
     }
 }
 
-/// What is told of a queue as a whole.
+/// The report of a queue: some or all of its tasks, and its totals.
 public struct QueueReport: Sendable, Hashable, Codable {
     /// The version of segget that answers.
     public var version: String
-    /// The process that works the queue; `nil` when none does.
+    /// The process of the worker; `nil` without a worker.
     public var worker: Int32?
-    /// The tasks that were asked for: those in the order first, then those that have ended, the
-    /// newest last.
+    /// The requested tasks: unfinished tasks in queue order, then those that have ended, the newest
+    /// last.
     public var tasks: [TaskReport]
     /// The number of tasks in each state.
     public var counts: [TaskStatus.Word: Int]
@@ -201,7 +198,7 @@ public struct QueueReport: Sendable, Hashable, Codable {
     public var bytesPerSecond: Double
     /// The numbers of unseen results: completed, failed.
     public var unseen: [TaskStatus.Word: Int]
-    /// Why no task runs, as text, while a rule of the settings pauses the queue.
+    /// The reason why no task runs, as text, while a rule of the settings pauses the queue.
     public var pauseReason: String?
 
     enum CodingKeys: String, CodingKey {
@@ -218,22 +215,22 @@ public struct QueueReport: Sendable, Hashable, Codable {
     }
 }
 
-/// By which a queue is told what to do, and asked what is so: in this process, or over a socket.
+/// The public API of a queue, in this process or over a socket.
 public protocol QueueDoor: Sendable {
-    /// Carries out commands, one after the other.
+    /// Carries out commands in order.
     ///
-    /// - Parameter commands: What to do.
-    /// - Returns: For each command, what it has done to each of its tasks.
-    /// - Throws: `QueueError`, when the queue cannot be used at all; what was carried out before
-    ///   stays so.
+    /// - Parameter commands: The commands.
+    /// - Returns: For each command, the results for its tasks.
+    /// - Throws: `QueueError`, if the queue cannot be used; commands that were carried out before
+    ///   are kept.
     func perform(_ commands: [QueueCommand]) async throws(QueueError) -> [[CommandResult]]
-    /// Tells of tasks.
+    /// Returns the report of the tasks that match a filter.
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport
-    /// Tells everything of one task; `selector` is an id or the beginning of one.
+    /// Returns the details of one task; `selector` is an id or the beginning of one.
     func detail(_ selector: String) async throws(QueueError) -> TaskDetail
-    /// The whole links of the tasks that a filter lets pass.
+    /// Returns the whole links of the tasks that match a filter.
     func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks]
-    /// The settings.
+    /// Returns the settings.
     func settings() async throws(QueueError) -> QueueSettings
     /// Changes the settings.
     func change(_ settings: QueueSettings) async throws(QueueError)

@@ -1,24 +1,25 @@
 // The connections and servers of a task that runs.
 extension TaskDetail {
-    /// A connection.
+    /// A connection of a task.
     public struct Connection: Sendable, Hashable, Codable {
-        /// The place of its server in ``TaskDetail/servers``, from 0.
+        /// The index of its server in ``TaskDetail/servers``.
         public var server: Int
-        /// What it does: `connecting`, `waiting_for_response`, `receiving`, `waiting_to_retry` or `idle`.
+        /// Its state: `connecting`, `waiting_for_response`, `receiving`, `waiting_to_retry` or
+        /// `idle`.
         public var state: String
-        /// First byte of what it has asked for; `nil` when it has no request.
+        /// The first requested byte; `nil` without a request.
         public var start: Int64?
-        /// The byte behind the last of that; `nil` also where the size is unknown.
+        /// The byte after the last requested one; `nil` also if the size is unknown.
         public var end: Int64?
-        /// The next byte that it expects; `nil` when it has no request.
+        /// The next byte that it expects; `nil` without a request.
         public var position: Int64?
-        /// Bytes per second, smoothed; 0 when nothing was measured, and while it receives nothing.
+        /// The smoothed speed in bytes per second; 0 while it receives nothing.
         public var bytesPerSecond: Double
-        /// Where it leads: an IP address, of the proxy where there is one; `nil` as long as it is not made.
+        /// The IP address of the server or proxy; `nil` before it is connected.
         public var address: String?
-        /// The version of HTTP that it was answered over, such as `1.1`; `nil` before that.
+        /// The HTTP version of the response, such as `1.1`; `nil` before the response.
         public var httpVersion: String?
-        /// Seconds of a round trip to there, smoothed, as the kernel measures it; `nil` where that is not known.
+        /// The kernel's smoothed round-trip time in seconds; `nil` if unknown.
         public var roundTrip: Double?
 
         enum CodingKeys: String, CodingKey {
@@ -28,7 +29,7 @@ extension TaskDetail {
             case roundTrip = "round_trip"
         }
 
-        /// Makes a connection.
+        /// Creates a connection.
         public init(
             server: Int, state: String, start: Int64? = nil, end: Int64? = nil,
             position: Int64? = nil, bytesPerSecond: Double = 0, address: String? = nil,
@@ -40,22 +41,22 @@ extension TaskDetail {
         }
     }
 
-    /// A server that it comes from, or was to come from.
+    /// A server of a task's file, used or dropped.
     public struct Server: Sendable, Hashable, Codable {
-        /// The URL that was given for it, without credentials and query.
+        /// The given URL, without credentials and query.
         public var url: String
         /// Whether its bytes are used: `used`, `waiting_for_sample` or `dropped`.
         public var state: String
-        /// Bytes of the file that it has sent since the present attempt began.
+        /// The bytes of the file that it has sent in the present attempt.
         public var bytes: Int64
-        /// Connections that have a request of its under way.
+        /// The number of connections with a request to it.
         public var connections: Int
-        /// Why it was dropped: a word of the notice `mirror_dropped` in `docs/json.md`.
+        /// The reason why it was dropped: a word of the notice `mirror_dropped` in `docs/json.md`.
         public var reason: String?
-        /// The same in words.
+        /// The reason in words.
         public var message: String?
 
-        /// Makes a server.
+        /// Creates a server.
         public init(
             url: String, state: String, bytes: Int64, connections: Int, reason: String? = nil,
             message: String? = nil

@@ -1,38 +1,39 @@
-/// Which part of the tasks that a filter lets pass is asked for, and in which order.
+/// The part of the tasks that match a filter, and their order.
 package struct TaskWindow: Sendable, Hashable {
-    /// By what the tasks are sorted; the words are those of `docs/api.md`.
+    /// The keys by which tasks are sorted, as `docs/api.md` names them.
     package enum Order: String, Sendable, CaseIterable {
         case order, name, size, progress, speed, left, added, finished
     }
 
-    /// By what they are sorted; equal ones are in the order of the queue, and those without a value come last.
+    /// The sort key; tasks with equal values are in queue order, and those without a value are
+    /// last.
     package var order = Order.order
-    /// Whether the largest come first.
+    /// Whether the largest values are first.
     package var isDescending = false
-    /// How many tasks come before the window.
+    /// The number of tasks before the window.
     package var offset = 0
-    /// How many tasks the window has at the most.
+    /// The maximum number of tasks in the window.
     package var limit = 100
 
-    /// Makes a window of the first tasks, in the order of the queue.
+    /// Creates a window of the first tasks, in queue order.
     package init() {}
 }
 
-/// A part of the tasks, and what is told of the queue as a whole.
+/// A part of the tasks, with the totals of the queue.
 package struct TaskPage: Sendable, Hashable, Encodable {
-    /// The report, with the tasks of the window only.
+    /// The report, with only the tasks of the window.
     package var report: QueueReport
-    /// How many tasks the filter lets pass.
+    /// The number of tasks that match the filter.
     package var matching: Int
 
     enum CodingKeys: CodingKey { case matching }
 
-    /// Makes a page.
+    /// Creates a page.
     package init(report: QueueReport, matching: Int) {
         (self.report, self.matching) = (report, matching)
     }
 
-    /// Writes the report's keys, and `matching` beside them.
+    /// Encodes the keys of the report, and `matching`.
     package func encode(to encoder: any Encoder) throws {
         try report.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)

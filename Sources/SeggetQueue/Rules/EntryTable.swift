@@ -1,11 +1,11 @@
-/// The tasks of a ``QueueMachine`` by their ids, with the answers to what its rules ask at each event.
+/// The tasks of a ``QueueMachine`` by id, with indexes for what its rules need at each event.
 ///
-/// No answer but ``values`` takes longer with more tasks; nor does a change, but for a logarithm.
+/// Only ``values`` takes time in proportion to the tasks; a change takes logarithmic time.
 struct EntryTable: Sendable {
     typealias ID = QueueTask.ID
     typealias Entry = QueueMachine.Entry
 
-    /// Where a task stands among those that wait for a slot: what has a claim first, then by position.
+    /// The order of tasks that wait for a slot: those with a claim first, then by position.
     private struct Turn: Sendable, Comparable {
         var rank: Int
         var position: Int64
@@ -20,7 +20,7 @@ struct EntryTable: Sendable {
         }
     }
 
-    /// When a task is tried again.
+    /// The time of a task's next try.
     private struct Due: Sendable, Comparable {
         var time: Double
         var id: ID
@@ -28,33 +28,34 @@ struct EntryTable: Sendable {
         static func < (left: Due, right: Due) -> Bool { left.time < right.time }
     }
 
-    /// The tasks of a host whose network is away.
+    /// The tasks of an unreachable host.
     private struct AwayHost: Sendable {
         var ids: Set<ID> = []
-        /// How many of them are fetched, that is, ask whether the host can be reached.
+        /// The number of those with a download, which tests whether the host is reachable.
         var fetched = 0
     }
 
     private var table = UndoableTable<ID, Entry>()
     /// The tasks that have a slot.
     private(set) var slots: Set<ID> = []
-    /// The tasks that have ended, and about which nothing is left to be done.
+    /// The tasks that have ended, without a chore or download.
     private(set) var over: Set<ID> = []
-    /// How many have a download, how many a chore, and how many the user wants to run that have not ended.
+    /// The number of tasks with a download, with a chore, and of unfinished tasks that are not
+    /// paused.
     private(set) var (fetched, chores, wanted) = (0, 0, 0)
-    /// How many of those that wait for the network ask for it, and were not told to stop.
+    /// The number of tasks whose download tests the network, and was not told to stop.
     private(set) var askers = 0
     private var awayHosts: [String: AwayHost] = [:]
-    /// Hosts that are away, by whether a task asks for them.
+    /// Unreachable hosts, with and without a task that tests them.
     private var (asked, unasked): (Set<String>, Set<String>) = ([], [])
-    /// Those that may be given a slot, and others that could be once; those of hosts that are away are in `parked`
-    /// when their turn has come.
+    /// Tasks that may get a slot, and outdated entries; tasks of unreachable hosts move to `parked`
+    /// when it is their turn.
     private var ready = MinHeap<Turn>()
     private var parked: [String: [ID]] = [:]
-    /// When they are due, and others that were once; the first one is.
+    /// The times of next tries, and outdated entries; the first one is not outdated.
     private var dues = MinHeap<Due>()
 
-    /// All of them.
+    /// All tasks.
     var values: Dictionary<ID, Entry>.Values { table.contents.values }
 
     subscript(id: ID) -> Entry? {
@@ -68,9 +69,9 @@ struct EntryTable: Sendable {
         }
     }
 
-    // MARK: What is so
+    // MARK: Queries
 
-    /// The next one that a free slot is given to: none of a host that is away.
+    /// Returns the next task that gets a free slot; none of an unreachable host.
     mutating func nextReady() -> Entry? {
         while let turn = ready.first {
             let entry = table[turn.id]
@@ -83,37 +84,37 @@ struct EntryTable: Sendable {
         return nil
     }
 
-    /// When the first one is to be tried again, on the boot clock; infinity for never.
+    /// The time of the first next try, on the boot clock; infinity for none.
     var nextDue: Double { dues.first?.time ?? .infinity }
 
-    /// The one that is to be tried again first, if that is due.
+    /// Returns the task with the first next try, if that is due.
     func due(at time: Double) -> ID? { dues.first.flatMap { $0.time <= time ? $0.id : nil } }
 
-    /// Whether one waits for the network.
+    /// Whether a task waits for the network.
     var isAnyAway: Bool { !awayHosts.isEmpty }
 
-    /// Those that wait for the network.
+    /// The tasks that wait for the network.
     var away: [Entry] { awayHosts.values.flatMap { $0.ids.compactMap { table[$0] } } }
 
-    /// Those that wait for the network, of a host.
+    /// Returns the tasks of a host that wait for the network.
     func away(_ host: String) -> [Entry] {
         awayHosts[host].map { $0.ids.compactMap { table[$0] } } ?? []
     }
 
-    /// Hosts that are away, and asked for.
+    /// The unreachable hosts that a task tests.
     var askedHosts: Set<String> { asked }
 
-    /// Whether nobody asks for one of the hosts that are away.
+    /// Whether no task tests one of the unreachable hosts.
     var isAnyUnasked: Bool { !unasked.isEmpty }
 
-    // MARK: Taking back
+    // MARK: Rollback
 
-    /// Notes from now on what is changed.
+    /// Starts to note changes.
     mutating func begin() { table.begin() }
 
     /// Ends what ``begin()`` began.
     ///
-    /// - Parameter takesBack: Whether all is to be as it was then.
+    /// - Parameter takesBack: Whether all changes since then are undone.
     mutating func end(takesBack: Bool) {
         let earlier = table.end()
         guard takesBack else { return }
@@ -154,7 +155,7 @@ struct EntryTable: Sendable {
             }
         }
         while let first = dues.first, table[first.id]?.due != first.time { dues.removeFirst() }
-        // What could be given a slot once is not kept without end.
+        // Outdated entries are removed when they are the majority.
         let count = table.contents.count
         if ready.count > 2 * count + 64 {
             ready = MinHeap()
@@ -170,7 +171,7 @@ struct EntryTable: Sendable {
 }
 
 extension Set {
-    /// Adds an element, or takes it away.
+    /// Adds or removes an element.
     fileprivate mutating func set(_ element: Element, isIn: Bool) {
         if isIn { insert(element) } else { remove(element) }
     }

@@ -3,48 +3,49 @@ import Glibc
 import Segmenter
 import SegmenterRules
 
-/// What the failure of a download means for a queue, and when it is tried again.
+/// The meaning of a download's failure for a queue, and the time of the next try.
 ///
-/// Pure. What a run tries again by itself, for some seconds or minutes, has been tried when this is asked.
+/// Pure. The download itself has already retried for some seconds or minutes.
 enum FailureRule: Sendable, Hashable {
-    /// It passes: a later attempt may do better, but not before so many seconds, where the server said so.
+    /// It is transient: a later attempt may succeed, if the server said so not before some seconds.
     case passes(notBefore: Double? = nil)
-    /// The server is left alone for so many seconds, as often as that is worth it.
+    /// No request is sent for some seconds, without limit of repetitions.
     case rests(for: Double)
-    /// The disk is full: bytes that are needed, where that is known.
+    /// The disk is full; the needed bytes, if known.
     case space(needed: Int64? = nil)
-    /// It stays as it is until somebody does something.
+    /// It is permanent until the user acts.
     case final
-    /// Somebody stopped it.
+    /// The download was stopped.
     case stopped
 
-    /// What follows.
+    /// The step after a failure.
     enum Decision: Sendable, Hashable {
-        /// It is tried again after so many seconds.
+        /// Retry after some seconds.
         case retry(after: Double)
-        /// It is tried again after so many seconds, which counts for nothing.
+        /// Retry after some seconds, which is not counted as an attempt.
         case wait(Double)
-        /// It has failed.
+        /// Fail.
         case fail
-        /// It waits for space: bytes that are needed, where that is known.
+        /// Wait for space; the needed bytes, if known.
         case waitForSpace(needed: Int64?)
-        /// Nothing: it was stopped.
+        /// Do nothing, because it was stopped.
         case stop
     }
 
-    /// The longest that a task waits, in seconds, whatever a server asks for.
+    /// The longest wait in seconds, whatever the server requests.
     static let longestWait = 86_400.0
-    /// Seconds from one look at a full disk to the next.
+    /// Seconds between two tests of a full disk.
     static let spaceDelay = 60.0
-    /// Seconds from one attempt to the next while the network is away for other tasks, too.
+    /// Seconds between two attempts while other tasks wait for the network.
     static let networkDelay = 60.0
 
-    /// What follows a failure.
+    /// Returns the step after a failure.
     ///
     /// - Parameters:
     ///   - failure: The failure.
-    ///   - attempts: Earlier ones in a row that passed.
-    ///   - delays: Seconds to wait after the first, the second and so on; behind the last one it fails.
+    ///   - attempts: The number of transient failures in a row before it.
+    ///   - delays: Seconds to wait after the first failure, the second and so on; after the last
+    ///     one the task fails.
     /// - Returns: The step.
     static func next(after failure: FailureRule, attempts: Int, delays: [Double]) -> Decision {
         switch failure {
@@ -59,10 +60,11 @@ enum FailureRule: Sendable, Hashable {
     }
 }
 
-// MARK: - What is what
+// MARK: - Kinds of failures
 
 extension FailureRule {
-    /// The failure of a download: of the mirrors that have failed, the one that is most likely to do better counts.
+    /// Creates the rule for a failed download; if mirrors have failed, the most hopeful of them
+    /// counts.
     init(_ error: DownloadError) {
         self.init(error.reason)
         guard self == .final, error.reason.isOfServer else { return }
@@ -75,14 +77,14 @@ extension FailureRule {
         if let soonest { self = .passes(notBefore: soonest > 0 ? soonest : nil) }
     }
 
-    /// Why a download failed.
+    /// Creates the rule for the reason of a failed download.
     init(_ reason: DownloadError.Reason) {
         switch reason {
         case .assembly(let error): self.init(error)
         case .transfer(let failure, _): self.init(failure)
-        // The file was being replaced, or the server is too slow at present.
+        // The file was being replaced, or the server is too slow now.
         case .remoteChanged, .tooSlow: self = .passes()
-        // It may be the one of a private network that is not connected at present.
+        // It may belong to a private network that is not connected now.
         case .access(.unusable(.interface)): self = .passes()
         case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .noCertificates,
             .nameTaken,
@@ -94,11 +96,11 @@ extension FailureRule {
         }
     }
 
-    /// Why a request failed.
+    /// Creates the rule for a failed request.
     init(_ failure: TransferFailure) {
         switch failure {
         case .network, .proxy: self = failure.isHopeless ? .final : .passes()
-        // 403 beside other requests may mean that they are too many; else it is `refused`.
+        // 403 during other requests may mean that they are too many; otherwise it is `refused`.
         case .status(let status): self = isTransient(status) || status == 403 ? .passes() : .final
         case .stalled, .truncated: self = .passes()
         case .retryAfterTooLong(let time): self = .passes(notBefore: time.inSeconds)
@@ -107,15 +109,15 @@ extension FailureRule {
         }
     }
 
-    /// What went wrong with a file on the disk.
+    /// Creates the rule for a failure on the disk.
     init(_ error: AssemblyError) {
         switch error {
         case .noSpace(_, let needed, _): self = .space(needed: needed)
         case .folderUnavailable(_, let code), .cannotCreate(_, let code), .io(_, _, let code):
             self.init(errno: code)
-        // Another process works with it; somebody has changed it, and it begins anew.
+        // Another process uses the part, or has changed it, so that the download starts over.
         case .busy, .locked, .partChanged, .notAdopted(_, .inUse): self = .passes()
-        // Nothing is made anew in a place that somebody has cleared.
+        // A part that was removed is not created again.
         case .partGone: self = .final
         case .destinationExists, .notARegularFile, .foreignPart, .noPart, .notAdopted,
             .digestMismatch, .streamDigestMismatch, .readerGone:
@@ -123,11 +125,11 @@ extension FailureRule {
         }
     }
 
-    /// What a system call on a file failed with.
+    /// Creates the rule for the error of a system call.
     private init(errno code: Int32) {
         switch code {
         case ENOSPC, EDQUOT: self = .space()
-        // This machine has too much to do, or the server of its files is away.
+        // This machine is overloaded, or its file server is unreachable.
         case EAGAIN, EBUSY, EINTR, EMFILE, ENFILE, ENOMEM, ENOBUFS, ENOLCK, ESTALE, ETIMEDOUT,
             EHOSTDOWN, ENOTCONN, ETXTBSY:
             self = .passes()

@@ -1,10 +1,10 @@
-/// A binary heap: its smallest element is found at once, and taken in logarithmic time.
+/// A binary heap: finds its smallest element in constant time, and removes it in logarithmic time.
 struct MinHeap<Element: Comparable & Sendable>: Sendable {
     private var elements: [Element] = []
 
-    /// Number of elements.
+    /// The number of elements.
     var count: Int { elements.count }
-    /// The smallest one.
+    /// The smallest element.
     var first: Element? { elements.first }
 
     /// Adds an element.
@@ -17,7 +17,7 @@ struct MinHeap<Element: Comparable & Sendable>: Sendable {
         }
     }
 
-    /// Takes the smallest one away.
+    /// Removes the smallest element.
     mutating func removeFirst() {
         guard let last = elements.popLast(), !elements.isEmpty else { return }
         elements[0] = last

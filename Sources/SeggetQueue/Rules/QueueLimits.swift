@@ -1,33 +1,33 @@
 import SeggetReports
 
-/// What the settings of a queue come to at a moment: whether anything is fetched, and how fast.
+/// The effect of a queue's settings at a moment: whether tasks run, and how fast.
 ///
 /// Pure.
 struct QueueLimits: Sendable, Hashable {
-    /// Whether nothing is fetched.
+    /// Whether no task may run.
     var isPaused = false
     /// The condition of the rule that pauses it; `nil` while that is unknown.
     var reason: PauseReason?
-    /// Limit of rate of all tasks together, in bytes per second; `nil` for none.
+    /// Rate limit of all tasks together, in bytes per second; `nil` for none.
     var rate: Double?
 }
 
-/// What rules ask of the machine.
+/// A question of the rules to the machine.
 enum MachineQuestion: Sendable, Hashable, CaseIterable {
-    /// Whether its network costs by the byte.
+    /// Whether its network is metered.
     case metered
-    /// Whether it runs on its battery.
+    /// Whether it runs on battery.
     case battery
 }
 
-/// What the machine says; `nil` for what it does not know, or was not asked.
+/// The answers of the machine; `nil` for what is unknown or was not requested.
 struct MachineFacts: Sendable, Hashable {
     var isMetered: Bool?
     var isOnBattery: Bool?
 }
 
 extension QueueSettings {
-    /// What the rules ask of the machine.
+    /// The questions of the rules to the machine.
     var questions: Set<MachineQuestion> {
         var questions: Set<MachineQuestion> = []
         for rule in rules {
@@ -40,19 +40,20 @@ extension QueueSettings {
         return questions
     }
 
-    /// Whether anything depends on the time of day.
+    /// Whether the limits depend on the time of day.
     var dependsOnTime: Bool {
         rateSchedule != nil
             || rules.contains { if case .span = $0.condition { true } else { false } }
     }
 
-    /// What holds: of all limits and of all rules that hold the strictest.
+    /// Returns the strictest of all limits and rules that apply.
     ///
     /// - Parameters:
     ///   - minute: Minutes from midnight, 0..<1440.
-    ///   - facts: What the machine says; `nil` where it has not answered yet. Then nothing is fetched that a rule may
-    ///     forbid.
-    /// - Returns: What is in force.
+    ///   - facts: The answers of the machine; `nil` before its first answer, until which a rule
+    ///     with a question pauses the
+    ///     queue.
+    /// - Returns: The limits.
     func limits(atMinute minute: Int, _ facts: MachineFacts?) -> QueueLimits {
         var limits = QueueLimits(rate: rate(atMinute: minute))
         limits.isPaused = facts == nil && !questions.isEmpty
@@ -67,7 +68,7 @@ extension QueueSettings {
         return limits
     }
 
-    /// What is not known is not so.
+    /// Returns whether a condition is true; an unknown one is not.
     private func holds(
         _ condition: QueueRule.Condition, _ minute: Int, _ facts: MachineFacts?
     ) -> Bool {
@@ -85,13 +86,13 @@ extension QueueSettings {
 }
 
 extension QueueRule.Condition {
-    /// The condition, as the reason of a pause.
+    /// The condition as the reason of a pause.
     fileprivate var reason: PauseReason {
         switch self {
         case .metered: .metered
         case .battery: .battery
         case .span(let span):
-            .hours(from: DaySpan.text(of: span.start), to: DaySpan.text(of: span.end))
+            .hours(from: DaySpan.text(ofMinute: span.start), to: DaySpan.text(ofMinute: span.end))
         }
     }
 }

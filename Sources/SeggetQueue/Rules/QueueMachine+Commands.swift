@@ -1,14 +1,14 @@
 import Segmenter
 
-// What the user tells a queue to do. Each command answers whether anything was to be done; the caller settles when
-// all commands of a batch are carried out.
+// The commands of the user. Each returns whether it had anything to do; the caller calls `settle`
+// after all commands of a batch.
 extension QueueMachine {
-    /// Starts tasks now, in place of those that have run longest where all slots are taken.
+    /// Starts tasks now; if all slots are taken, they replace the tasks that have run longest.
     ///
-    /// Those that are started together do not take the slot of one another: what finds none comes next. So does what is
-    /// started while nothing may be fetched.
+    /// Tasks that are started together do not take each other's slots: the rest is next in order.
+    /// So is a task that is started while the queue is paused.
     ///
-    /// - Returns: Those that were not running.
+    /// - Returns: The tasks that were not running.
     mutating func start(_ ids: [QueueTask.ID], _ now: Moment) -> Set<QueueTask.ID> {
         var (started, next): (Set<QueueTask.ID>, [QueueTask.ID]) = ([], [])
         for id in ids {
@@ -44,7 +44,7 @@ extension QueueMachine {
         return started
     }
 
-    /// Sends a task back to wait at the head of the order.
+    /// Takes the slot of a task, which waits at the front of the queue.
     private mutating func preempt(_ id: QueueTask.ID) {
         giveUpSlot(id)
         let head = place(.first, without: [id])[0]
@@ -84,9 +84,10 @@ extension QueueMachine {
         return true
     }
 
-    /// Has a task that is to be tried again later, or waits for the network, try at once.
+    /// Lets a task that waits for a retry or for the network try now, and a task that has failed or
+    /// was cancelled.
     ///
-    /// - Returns: Whether it was one of these.
+    /// - Returns: Whether it was such a task.
     mutating func retry(_ id: QueueTask.ID) -> Bool {
         guard let entry = entries[id], !entry.isRemoved, entry.fetching != .on else { return false }
         switch entry.status.state {
@@ -107,9 +108,9 @@ extension QueueMachine {
         return true
     }
 
-    /// Ends a task: it is cancelled, and its part is deleted once nothing writes to it, unless `keepsPart`.
+    /// Cancels a task, and deletes its part once its download has stopped, unless `keepsPart`.
     ///
-    /// - Returns: Whether it had not ended, or had failed.
+    /// - Returns: Whether the task had not ended, or had failed.
     mutating func cancel(_ id: QueueTask.ID, keepsPart: Bool = false) -> Bool {
         guard let entry = entries[id], !entry.isRemoved,
             !entry.status.isEnded || entry.status.state == .failed
@@ -128,7 +129,7 @@ extension QueueMachine {
         return true
     }
 
-    /// Takes a task away, once nothing writes to its file.
+    /// Removes a task, once its download has stopped.
     mutating func remove(_ id: QueueTask.ID, files: Bool) {
         update(id) { entry in
             entry.goesOn = false
@@ -142,16 +143,16 @@ extension QueueMachine {
         if entries[id]?.fetching == Entry.Fetching.none { doChore(id) }
     }
 
-    /// Notes that what there is of a task's file is to be moved to its place from another one.
+    /// Notes that a task's files are to be moved from another place to its own.
     ///
-    /// What fetches it is stopped for that, and goes on afterwards in the same slot.
+    /// Its download is stopped for that, and continues afterwards in the same slot.
     mutating func moveFiles(_ id: QueueTask.ID, from place: QueueTask.Place) {
         update(id) { $0.chore = .move(from: place) }
         restart(id)
         if entries[id]?.fetching == Entry.Fetching.none { doChore(id) }
     }
 
-    /// Has what fetches a task begin again, as its options or URLs are others now.
+    /// Restarts the download of a task, because its options or URLs have changed.
     mutating func restart(_ id: QueueTask.ID) {
         guard let entry = entries[id], entry.fetching == .on else { return }
         update(id) { entry in
@@ -161,9 +162,9 @@ extension QueueMachine {
         stop(id)
     }
 
-    /// Moves tasks in the order, which they keep among themselves.
+    /// Moves tasks in queue order; their relative order remains.
     ///
-    /// - Returns: Those that have a place in the order.
+    /// - Returns: The tasks that have a place in the order.
     mutating func move(_ ids: [QueueTask.ID], to position: QueuePosition) -> Set<QueueTask.ID> {
         let ids = ids.filter { entries[$0]?.status.isEnded == false }
         guard !ids.isEmpty else { return [] }
@@ -175,9 +176,9 @@ extension QueueMachine {
 
     // MARK: The order
 
-    /// Places in the order for new or moved tasks, one behind the other.
+    /// Returns places in the order for new or moved tasks, one after the other.
     ///
-    /// Where there is no room between two tasks, all are given new places.
+    /// If no number is free between two tasks, all tasks get new places.
     mutating func place(
         _ position: QueuePosition, without ids: Set<QueueTask.ID>, count: Int = 1
     ) -> [Int64] {

@@ -1,8 +1,9 @@
 import Segmenter
 
-// What happens to tasks. After each call the caller carries out what follows, and records what has changed.
+// The events of tasks. After each call, the caller carries out the actions, and records the
+// changes.
 extension QueueMachine {
-    /// What fetches a task has lost the network, and waits for it.
+    /// The download of a task has lost the network, and waits for it.
     mutating func networkLost(_ id: QueueTask.ID, _ now: Moment) {
         guard let entry = entries[id], entry.fetching == .on, !entry.isAway else { return }
         let isAsked =
@@ -13,14 +14,15 @@ extension QueueMachine {
         settle(now)
     }
 
-    /// What fetches a task has an answer again: its host can be reached.
+    /// The download of a task has a response again, so its host is reachable.
     mutating func networkBack(_ id: QueueTask.ID, _ now: Moment) {
         guard let back = entries[id], back.isAway else { return }
         reach(back.host, now)
         settle(now)
     }
 
-    /// Gives those that wait for a host the first claim on a slot; what asked for it goes on, or is stopped.
+    /// Gives the tasks that wait for a host the first claim on a slot; the one that tested it
+    /// continues, or is stopped.
     private mutating func reach(_ host: String, _ now: Moment) {
         for entry in entries.away(host) {
             let goesOn = entry.fetching == .on && slotsTaken < maxRunning
@@ -33,14 +35,14 @@ extension QueueMachine {
         }
     }
 
-    /// All bytes of a task are there, or not after all: it had to begin again.
+    /// All bytes of a task have arrived; or not, because it had to start over.
     mutating func verifying(_ id: QueueTask.ID, _ isVerifying: Bool) {
         guard entries[id]?.status.hasSlot == true, entries[id]?.goesOn == false else { return }
         update(id) { $0.status.state = isVerifying ? .verifying : .running }
         if !isVerifying { demote() }
     }
 
-    /// A task has brought something: earlier failures do not count any more.
+    /// A task has received data: earlier failures no longer count.
     mutating func progressed(_ id: QueueTask.ID) {
         update(id) { entry in
             entry.status.attempts = 0
@@ -48,7 +50,7 @@ extension QueueMachine {
         }
     }
 
-    /// What fetched a task has ended, and let go of its files.
+    /// The download of a task has ended, and has closed its files.
     mutating func ended(_ id: QueueTask.ID, _ ending: Ending, _ now: Moment) {
         guard let entry = entries[id] else { return }
         let (wasAsked, goesOn) = (entry.fetching == .stopping, entry.goesOn)
@@ -64,7 +66,7 @@ extension QueueMachine {
                 entry.status.problem = nil
             }
             if entry.isAway { reach(entry.host, now) }
-            // The file is there: what was to be thrown away, is not any more.
+            // The file is complete, so it is not discarded.
             if entry.chore == .discard { update(id) { $0.chore = nil } }
         case _ where goesOn:
             entries[id]?.goesOn = entry.chore != nil
@@ -77,7 +79,7 @@ extension QueueMachine {
             }
         case .stopped:
             if !wasAsked, entry.status.hasSlot || entry.isAway {
-                // Somebody else stopped it: it waits for its turn.
+                // The queue has not stopped it, so it waits in queue order.
                 update(id) { $0.status.state = .waiting }
             }
         }
@@ -108,8 +110,7 @@ extension QueueMachine {
         }
     }
 
-    /// What was to be done on the disk about a task is done, or cannot be for the reason that is given; its record
-    /// may be gone with it.
+    /// The chore of a task is done, or has failed with `problem`; its record may have been removed.
     mutating func choreDone(
         _ id: QueueTask.ID, isRemoved: Bool, problem: TaskProblem? = nil, _ now: Moment
     ) {
@@ -128,7 +129,7 @@ extension QueueMachine {
         settle(now)
     }
 
-    /// Time has passed: what was to be tried again at this time, waits for a slot.
+    /// Time has passed: tasks whose next try is due wait for a slot.
     mutating func tick(_ now: Moment) {
         while let id = entries.due(at: now.boot) {
             update(id) { entry in
@@ -139,7 +140,7 @@ extension QueueMachine {
         settle(now)
     }
 
-    /// So many may run from now on.
+    /// Sets the number of tasks that may run.
     mutating func limit(to maxRunning: Int, _ now: Moment) {
         self.maxRunning = maxRunning
         if maxRunning > 0 {
@@ -149,7 +150,7 @@ extension QueueMachine {
         settle(now)
     }
 
-    /// Nothing may be fetched from now on, or all may be again.
+    /// Pauses or continues the whole queue.
     mutating func pause(_ isPaused: Bool, _ now: Moment) {
         self.isPaused = isPaused
         settle(now)

@@ -1,127 +1,129 @@
-// Rules: who runs, waits, is tried again and ends, and what becomes of a queue after a crash. It decides, and is
-// pure: time is an argument. It never knows a database, a file or a request.
+// Rules: which task runs, waits, is retried and ends, and what happens to a queue after a crash.
+// They are pure: time is an argument. They never know a database, a file or a request.
 
 import Segmenter
 
-/// Who of a queue's tasks runs, waits, is tried again, and ends.
+/// Decides which of a queue's tasks run, wait, are retried and end.
 ///
-/// Pure: commands and events in, actions out; `docs/queue.md` has the rules and where they come from. It holds the
-/// tasks that have not ended, and those of which something is still to be done on the disk. After each call the
-/// caller carries out ``takeActions()`` in order, and records the tasks of ``takeChanged()``.
+/// Pure: commands and events in, actions out; `docs/queue.md` has the rules and their sources. It
+/// has the tasks that have not ended, and those with a chore. After each call the caller carries
+/// out ``takeActions()`` in order, and records the tasks of ``takeChanged()``.
 struct QueueMachine {
     /// A moment on two clocks.
     struct Moment: Sendable, Hashable {
-        /// Seconds since 1970: what is recorded and shown.
+        /// Seconds since 1970, for records and users.
         ///
         /// It may jump.
         var wall: Double
-        /// Seconds since the machine was started, suspended or not: what decides.
+        /// Seconds since the machine was started, including suspension; decisions use this one.
         var boot: Double
     }
 
-    /// What is to be done.
+    /// An action for the caller.
     enum Action: Sendable, Hashable {
-        /// Begin to fetch; ``ended(_:_:_:)`` is called when that is over.
+        /// Start the download, and call ``ended(_:_:_:)`` at its end.
         case begin(QueueTask.ID)
-        /// Stop fetching in order.
+        /// Stop the download in an orderly way.
         case stop(QueueTask.ID)
-        /// Do on the disk what the task's chore says, then call ``choreDone(_:_:)``. Nobody fetches it meanwhile.
+        /// Do the task's chore on the disk, then call ``choreDone(_:_:)``. It has no download
+        /// meanwhile.
         case doChore(QueueTask.ID)
     }
 
-    /// How a fetch ended.
+    /// The end of a download.
     enum Ending: Sendable, Hashable {
         /// The file is complete and published.
         case completed
         /// It was stopped.
         case stopped
-        /// It failed, and this is to be done about it.
+        /// It failed, with the step that follows.
         case failed(FailureStep, TaskProblem)
     }
 
-    /// What is to be done about a failure.
+    /// The step after a failure.
     enum FailureStep: Sendable, Hashable {
-        /// Try again after so many seconds; one attempt more.
+        /// Retry after some seconds, and count an attempt.
         case retry(after: Double)
-        /// Try again after so many seconds, without end: what is in the way is on this machine.
+        /// Retry after some seconds, without limit, because the obstacle is on this machine.
         case wait(Double)
-        /// Nothing: it has failed.
+        /// Fail.
         case fail
     }
 
-    /// A task, as far as the rules go.
+    /// A task, as far as the rules need it.
     struct Entry: Sendable, Hashable {
-        /// What fetches it.
+        /// The download of a task.
         enum Fetching: Sendable, Hashable {
-            /// Nothing.
+            /// There is none.
             case none
-            /// A download, in a slot or, while the network is away, outside of all.
+            /// There is one, in a slot or, while the network is unreachable, without one.
             case on
-            /// A download that was told to stop.
+            /// There is one that was told to stop.
             case stopping
         }
 
         var id: QueueTask.ID
         var status: TaskStatus
-        /// Host and port that it is fetched from first.
+        /// Host and port of its first URL.
         var host: String
         var chore: QueueTask.Chore?
         var fetching = Fetching.none
-        /// Whether it goes on in its slot once what fetches it has stopped.
+        /// Whether it continues in its slot once its download has stopped.
         var goesOn = false
-        /// Whether it comes before all that have none when a slot is free.
+        /// Whether it gets a free slot before all tasks without a claim.
         var hasClaim = false
         /// When it got its slot, on the boot clock.
         var slotSince = 0.0
-        /// When it is tried again, on the boot clock.
+        /// The time of the next try, on the boot clock.
         var due = Double.infinity
 
-        /// Whether a free slot may be given to it.
+        /// Whether it may get a free slot.
         var isReady: Bool {
             status.state == .waiting && status.wanted == .run && fetching == .none && chore == nil
         }
-        /// Whether the network is away, and waited for.
+        /// Whether it waits for the network.
         var isAway: Bool {
             if case .waitingForNetwork = status.state { true } else { false }
         }
-        /// Whether it has ended, and nothing is left to be done about it.
+        /// Whether it has ended, without a chore or download.
         var isOver: Bool { status.isEnded && fetching == .none && chore == nil }
-        /// Whether its record is to go.
+        /// Whether its record is to be removed.
         var isRemoved: Bool { if case .remove? = chore { true } else { false } }
     }
 
-    /// Most hosts that are asked at a time whether the network is back.
+    /// Maximum number of hosts that are tested at a time.
     static let mostCanaries = 64
-    /// What lies between two tasks in the order, so that others fit in.
+    /// The distance between two tasks in the order, so that others fit in between.
     static let gap: Int64 = 1 << 20
 
     var entries = EntryTable()
     var maxRunning: Int
-    /// Whether nothing may be fetched now, whoever wants it.
+    /// Whether no task may run now.
     var isPaused = false
-    /// Below the first place in the order that is taken, and above the last.
+    /// Bounds of all places in the order.
     private(set) var (lowest, highest): (Int64, Int64) = (0, 0)
     var actions: [Action] = []
     var changed: Set<QueueTask.ID> = []
-    /// Those whose record still says that they run, or wait for the network.
+    /// Tasks whose record still says that they run, or wait for the network.
     var restored: Set<QueueTask.ID> = []
-    /// Those that were over when the changes were last taken: recorded by now, they are forgotten.
+    /// Tasks that were over when the changes were last taken; they are recorded by now, and are
+    /// dropped.
     var leaving: [QueueTask.ID] = []
 
-    /// Begins with nothing.
+    /// Creates a machine without tasks.
     ///
-    /// - Parameter maxRunning: Most tasks that run at a time; 0 where nobody works the queue.
+    /// - Parameter maxRunning: Maximum number of tasks that run at a time; 0 without a worker.
     init(maxRunning: Int) { self.maxRunning = maxRunning }
 
-    /// What is to be done since this was last asked, in order.
+    /// Returns the actions since the last call, in order.
     mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
     }
 
-    /// The tasks whose status or chore has changed since this was last asked.
+    /// Returns the tasks whose status or chore has changed since the last call.
     ///
-    /// Those of them that are over are in ``entries`` until this is asked again.
+    /// Those that are over remain in ``entries`` until the next call.
     mutating func takeChanged() -> Set<QueueTask.ID> {
         for id in leaving where entries[id]?.isOver == true && !changed.contains(id) {
             entries[id] = nil
@@ -131,19 +133,19 @@ struct QueueMachine {
         return changed
     }
 
-    /// When ``tick(_:)`` is due, on the boot clock; infinity for never.
+    /// The time at which ``tick(_:)`` is due, on the boot clock; infinity for never.
     var nextDue: Double { entries.nextDue }
 
-    // MARK: Taking back
+    // MARK: Rollback
 
-    /// What was so when ``begin()`` was called, but for the tasks, whose changes are noted.
+    /// The state at ``begin()`` without the tasks, whose changes are noted.
     struct Before {
         fileprivate let (maxRunning, isPaused, lowest, highest): (Int, Bool, Int64, Int64)
         fileprivate let (actions, leaving): ([Action], [QueueTask.ID])
         fileprivate let (changed, restored): (Set<QueueTask.ID>, Set<QueueTask.ID>)
     }
 
-    /// Notes from now on what is changed, until ``end(takingBackTo:)``.
+    /// Starts to note changes, until ``end(takingBackTo:)``.
     mutating func begin() -> Before {
         entries.begin()
         return Before(
@@ -151,7 +153,7 @@ struct QueueMachine {
             actions: actions, leaving: leaving, changed: changed, restored: restored)
     }
 
-    /// Ends what ``begin()`` began; where `before` is given, all is as it was then.
+    /// Ends what ``begin()`` began; with `before`, undoes all changes.
     mutating func end(takingBackTo before: Before? = nil) {
         entries.end(takesBack: before != nil)
         guard let before else { return }
@@ -161,12 +163,12 @@ struct QueueMachine {
         (changed, restored) = (before.changed, before.restored)
     }
 
-    // MARK: Tasks come and go
+    // MARK: Adding and removing
 
-    /// Takes a task in, as it is recorded; ``settle(_:)`` then gives out the slots.
+    /// Adds a task as it is recorded; ``settle(_:)`` then assigns the slots.
     ///
-    /// What ran, or waited for the network, when the last worker ended, comes first. That is recorded when there is a
-    /// worker again: a command without one does not make it forgotten.
+    /// A task that ran or waited for the network when the last worker ended is first. That is
+    /// recorded only by the next worker, so that a command without a worker does not lose it.
     mutating func insert(_ entry: Entry, _ now: Moment) {
         var entry = entry
         switch entry.status.state {
@@ -175,7 +177,7 @@ struct QueueMachine {
             entry.hasClaim = entry.status.wanted == .run
             if maxRunning > 0 { changed.insert(entry.id) } else { restored.insert(entry.id) }
         case .retrying(let time):
-            // A clock that was set must not make it wait longer than it ever would.
+            // A clock that was set must not exceed the longest wait.
             entry.due = now.boot + min(max(0, time - now.wall), FailureRule.longestWait)
         default: break
         }
@@ -188,7 +190,7 @@ struct QueueMachine {
         (lowest, highest) = (min(lowest, position), max(highest, position))
     }
 
-    /// Takes a task in as `insert` does, at a place in the order.
+    /// Adds a task at a place in the order.
     mutating func insert(_ entry: Entry, at position: QueuePosition, _ now: Moment) {
         var entry = entry
         entry.status.position = place(position, without: [entry.id])[0]
@@ -196,14 +198,15 @@ struct QueueMachine {
         changed.insert(entry.id)
     }
 
-    /// The ids of the tasks that have not ended, in their order.
+    /// The ids of the unfinished tasks, in queue order.
     var order: [QueueTask.ID] {
         entries.values.filter { !$0.status.isEnded }.sorted {
             $0.status.position < $1.status.position
         }.map(\.id)
     }
 
-    /// The place of a task in the order, from 1; `nil` when it has ended or is none.
+    /// Returns the place of a task in the order, counted from 1; `nil` if it has ended or does not
+    /// exist.
     func place(of id: QueueTask.ID) -> Int? {
         guard let status = entries[id]?.status, !status.isEnded else { return nil }
         return 1
@@ -212,13 +215,13 @@ struct QueueMachine {
             }
     }
 
-    /// Gives the free slots away, takes away those that are too many, and has the network asked for.
+    /// Assigns free slots, takes surplus ones, and has unreachable hosts tested.
     mutating func settle(_ now: Moment) {
         guard maxRunning > 0 else { return }
         demote()
         guard !isPaused else { return }
         while slotsTaken < maxRunning, let next = entries.nextReady() { begin(next.id, now) }
-        // One that waits for each host asks whether it can be reached.
+        // One waiting task for each host tests whether it is reachable.
         var asked = entries.askedHosts
         guard entries.isAnyUnasked, asked.count < Self.mostCanaries else { return }
         for entry in entries.away.sorted(by: { $0.status.position < $1.status.position })
@@ -230,33 +233,34 @@ struct QueueMachine {
         }
     }
 
-    /// Forgets a task that nothing is to be done about any more.
+    /// Drops a task.
     mutating func forget(_ id: QueueTask.ID) {
         entries[id] = nil
         changed.remove(id)
     }
 
-    /// Whether something is still to be done on the disk about any of these tasks.
+    /// Returns whether one of the tasks has a chore.
     func hasChore(_ ids: Set<QueueTask.ID>) -> Bool { ids.contains { entries[$0]?.chore != nil } }
 
-    /// Whether all that has not ended is held, and nothing is to be done on the disk; what is held may still be stopping.
+    /// Whether all unfinished tasks are paused, and there is no chore; paused tasks may still be
+    /// stopping.
     var isDone: Bool {
         entries.chores == 0 && entries.wanted == 0
     }
 
-    /// Whether nothing is left to be done but by the user: all that has not ended is held, and nothing is under way.
+    /// Whether every task is paused or finished, and no download is active.
     var isIdle: Bool {
         isDone && entries.fetched == 0
     }
 
-    /// Takes slots from the newest until no more than may run do, or from all that run while nothing may; what verifies
-    /// keeps its slot.
+    /// Takes surplus slots, from the newest task first, or all slots while the queue is paused;
+    /// tasks that verify keep theirs.
     mutating func demote() {
         if isPaused { stopAll() }
         while slotsTaken > maxRunning, let newest = newestRunning { giveUpSlot(newest) }
     }
 
-    /// Has nothing fetched any more: what runs waits, and goes on before all others; nobody asks for a network.
+    /// Stops all downloads: running tasks wait, with a claim on a slot; no host is tested.
     private mutating func stopAll() {
         for entry in running {
             giveUpSlot(entry.id)
@@ -265,10 +269,10 @@ struct QueueMachine {
         for entry in entries.away { stop(entry.id) }
     }
 
-    /// How many slots are taken.
+    /// The number of taken slots.
     var slotsTaken: Int { entries.slots.count }
 
-    /// Whether one waits for the network.
+    /// Whether a task waits for the network.
     var isAnyAway: Bool { entries.isAnyAway }
 
     private var running: [Entry] {
@@ -281,7 +285,7 @@ struct QueueMachine {
         }?.id
     }
 
-    /// The one that has run longest, but for those that are `spared`.
+    /// Returns the task that has run longest, except the `spared` ones.
     func longestRunning(sparing spared: Set<QueueTask.ID>) -> QueueTask.ID? {
         running.filter { !spared.contains($0.id) }.min {
             ($0.slotSince, $0.status.position) < ($1.slotSince, $1.status.position)
@@ -297,7 +301,7 @@ struct QueueMachine {
         }
         guard let entry = entries[id] else { return }
         if entry.fetching == .stopping || entry.chore != nil {
-            // It goes on when that is over.
+            // It continues afterwards.
             entries[id]?.goesOn = true
         } else {
             entries[id]?.fetching = .on
@@ -305,14 +309,14 @@ struct QueueMachine {
         }
     }
 
-    /// Stops what fetches a task, if anything does.
+    /// Stops the download of a task, if there is one.
     mutating func stop(_ id: QueueTask.ID) {
         guard entries[id]?.fetching == .on else { return }
         entries[id]?.fetching = .stopping
         actions.append(.stop(id))
     }
 
-    /// Sends a task back to wait at its place.
+    /// Takes the slot of a task, which waits at its place.
     mutating func giveUpSlot(_ id: QueueTask.ID) {
         update(id) { entry in
             entry.status.state = .waiting
@@ -321,13 +325,13 @@ struct QueueMachine {
         stop(id)
     }
 
-    /// Has a chore done.
+    /// Requests the chore of a task.
     mutating func doChore(_ id: QueueTask.ID) { actions.append(.doChore(id)) }
 
-    /// The task is fetched from another host first.
+    /// Notes that the first URL of a task has another host.
     mutating func changeHost(_ id: QueueTask.ID, to host: String) { entries[id]?.host = host }
 
-    /// Changes a task, and notes that it has changed.
+    /// Changes a task, and notes the change.
     mutating func update(_ id: QueueTask.ID, _ change: (inout Entry) -> Void) {
         guard var entry = entries[id] else { return }
         let before = (entry.status, entry.chore)

@@ -1,35 +1,36 @@
 import Assembler
 
-/// What a worker does about a task when it starts, by its record and by what stands on the disk.
+/// The action of a starting worker for a task, by its record and its files on the disk.
 ///
-/// Pure: the crash table. What ran, runs again, and first; what waited, waits, and what was held, stays held; a file
-/// that has got its name is never lost, nor fetched again, whichever step of publishing was cut.
+/// Pure: the crash table. Running tasks run again, before all others; waiting tasks wait, and
+/// paused tasks remain paused. A published file is never lost or downloaded again, whichever step
+/// of publishing was interrupted.
 enum Restoration: Sendable, Hashable {
-    /// Nothing: it is as the record says.
+    /// Do nothing: the record is correct.
     case leave
-    /// It ran, and waits now for a slot before all that did not; unless it is held.
+    /// Wait for a slot before the tasks that did not run, unless it is paused.
     case runAgain
-    /// The file is finished, and the record has missed it: this is the file. A manifest that is left beside it goes
-    /// (`Assembly.discard`), unless it was kept.
+    /// Record that the file is finished. A remaining manifest is deleted (`Assembly.discard`),
+    /// unless it was to be kept.
     case complete(FileStatus)
-    /// The chore is gone on with; what ran, runs again when it is done.
+    /// Continue the chore; a task that ran runs again afterwards.
     case finishChore
-    /// The file is finished, and the record has missed it; then the chore is gone on with.
+    /// Record that the file is finished, then continue the chore.
     case completeAndFinishChore(FileStatus)
 
-    /// Decides.
+    /// Creates the action for a task.
     ///
     /// - Parameters:
     ///   - task: The record.
-    ///   - place: What stands where its file goes.
-    ///   - origin: What stands where it is to be moved away from; `nil` when it is not.
+    ///   - place: The files at its place.
+    ///   - origin: The files at the place from which it is to be moved; `nil` if it is not.
     init(
         _ task: QueueTask, at place: Assembly.Standing, movingFrom origin: Assembly.Standing? = nil
     ) {
         let finished = Self.missed(task, place) ?? origin.flatMap { Self.missed(task, $0) }
         switch task.chore {
         case .discard:
-            // It was finished before it was given up.
+            // It was finished before it was cancelled.
             self = finished.map(Self.complete) ?? .finishChore
         case .remove(files: false): self = .finishChore
         case .remove(files: true): self = finished.map(Self.completeAndFinishChore) ?? .finishChore
@@ -46,7 +47,7 @@ enum Restoration: Sendable, Hashable {
         switch task.status.state {
         case .failed, .cancelled, .completed: return .leave
         case .running, .verifying, .waitingForNetwork, .waiting, .retrying:
-            // What `publishing` says is checked once more by the next run, which fetches nothing.
+            // The next run checks a file that is being published, and downloads nothing.
             if let finished, !place.namesDestination { return .complete(finished) }
             switch task.status.state {
             case .running, .verifying, .waitingForNetwork: return .runAgain
@@ -55,9 +56,10 @@ enum Restoration: Sendable, Hashable {
         }
     }
 
-    /// The finished file whose end the record of a task has missed; `nil` when there is none.
+    /// Returns the finished file that the record does not mention; `nil` if there is none.
     ///
-    /// Only a verified part gets the name, and the manifest says `publishing` before, or is kept for the file.
+    /// Only a verified part gets the name, and its manifest says `publishing` before, or is kept
+    /// with the file.
     private static func missed(_ task: QueueTask, _ there: Assembly.Standing) -> FileStatus? {
         guard task.status.state != .completed, case .regular(let status) = there.destination,
             task.size == nil || task.size == status.size
@@ -65,23 +67,23 @@ enum Restoration: Sendable, Hashable {
         if there.namesDestination { return status }
         guard let mark = task.file, mark.inode == status.identity.inode else { return nil }
         guard case .ours(let record) = there.manifest else { return status }
-        // A part that somebody renamed by hand has no such record.
+        // A part that was renamed by hand has no such record.
         return record.finished == status.size ? status : nil
     }
 }
 
-/// What became of the file of a completed task.
+/// The condition of the file of a completed task.
 enum FinishedStanding: String, Sendable, Hashable {
-    /// It is there as it was finished.
+    /// It exists unchanged.
     case there
-    /// Nothing is there.
+    /// It does not exist.
     case missing
-    /// Something else is there, or it was written to.
+    /// It was replaced or changed.
     case changed
 }
 
 extension Assembly.Standing {
-    /// Whether the manifest says that just the file that stands there was about to get its name.
+    /// Whether the manifest says that the existing file was being published.
     fileprivate var namesDestination: Bool {
         guard case .ours(let record) = manifest, case .regular(let status) = destination else {
             return false

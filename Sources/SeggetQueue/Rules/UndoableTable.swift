@@ -1,10 +1,11 @@
-/// A dictionary that can take back what was changed in it, at the cost of these changes alone.
+/// A dictionary that can undo changes, at a cost in proportion to these changes.
 ///
-/// A copy of the whole would cost each change of a queue as much as the queue is long.
+/// A copy of the dictionary would make the cost of each change grow with the queue.
 struct UndoableTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What there is.
+    /// The content.
     private(set) var contents: [Key: Value] = [:]
-    /// What the keys had that were changed since ``begin()``; `nil` where nobody asked for that.
+    /// The earlier values of keys that were changed since ``begin()``; `nil` if no changes are
+    /// noted.
     private var earlier: [Key: Value?]?
 
     subscript(key: Key) -> Value? {
@@ -17,12 +18,12 @@ struct UndoableTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes from now on what is changed.
+    /// Starts to note changes.
     mutating func begin() { earlier = [:] }
 
     /// Ends what ``begin()`` began.
     ///
-    /// - Returns: What the keys had that were changed meanwhile; whoever sets that again has taken all back.
+    /// - Returns: The earlier values of the changed keys; setting them again undoes all changes.
     mutating func end() -> [Key: Value?] {
         defer { earlier = nil }
         return earlier ?? [:]

@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// The mount that a path is on.
+/// The mount of a path.
 struct MountPoint: Hashable {
-    /// Where it is mounted.
+    /// The path at which it is mounted.
     var path: String
     /// The type of the file system, such as `nfs4` or `fuse.rclone`.
     var type: String
 
-    /// The mount of a path that exists; `nil` where the system does not say.
+    /// Creates the mount of an existing path; `nil` if the system does not report it.
     init?(of path: String) {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
@@ -18,7 +18,8 @@ struct MountPoint: Hashable {
         self.init(of: String(cString: real), in: String(decoding: table, as: UTF8.self))
     }
 
-    /// The mount of a path by a table as in `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+    /// Creates the mount of a path from a table as in `/proc/self/mountinfo`
+    /// (proc_pid_mountinfo(5)).
     ///
     /// Pure.
     init?(of path: String, in table: String) {
@@ -29,7 +30,7 @@ struct MountPoint: Hashable {
             else { continue }
             let place = Self.plain(fields[4])
             let isAbove = place == "/" || path == place || path.hasPrefix(place + "/")
-            // Of two at one place, the later one hides the other.
+            // Of two mounts at one path, the later one hides the other.
             guard isAbove, place.utf8.count >= found?.path.utf8.count ?? 0 else { continue }
             found = MountPoint(path: place, type: String(fields[dash + 1]))
         }
@@ -39,7 +40,7 @@ struct MountPoint: Hashable {
 
     private init(path: String, type: String) { (self.path, self.type) = (path, type) }
 
-    /// Blanks, tabs, line feeds and backslashes are written as three octal digits.
+    /// Decodes blanks, tabs, line feeds and backslashes, which are three octal digits.
     private static func plain(_ text: Substring) -> String {
         [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")].reduce(String(text)) {
             $0.replacingOccurrences(of: $1.0, with: $1.1)

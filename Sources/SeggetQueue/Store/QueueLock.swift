@@ -4,18 +4,18 @@ import Foundation
 import Glibc
 import Segmenter
 
-/// The right to work a queue, which one process has at a time (flock(2)).
+/// The lock of a queue, which one process holds at a time (flock(2)).
 ///
-/// It ends with the process, however that ends, and no program that it starts inherits it. Nobody waits in the order
-/// in which they came.
+/// It ends with the process, however that ends, and programs that it starts do not inherit it.
+/// Waiting processes get it in no particular order.
 package final class QueueLock: Sendable {
-    /// Who works a queue, as it says itself.
+    /// The worker of a queue, as it has written into the lock file.
     package struct Holder: Sendable, Hashable, Codable {
         /// The process.
         package var pid: Int32
         /// The version of segget.
         package var version: String
-        /// Path of the socket at which it is reached; `nil` when there is none.
+        /// The path of its socket; `nil` if it has none.
         package var socket: String?
     }
 
@@ -28,21 +28,21 @@ package final class QueueLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes the lock, and waits for it as long as another one has it, on the calling thread; but only a worker waits
-    /// for a worker.
+    /// Takes the lock, and waits on the calling thread while another process holds it; only a
+    /// worker waits for a worker.
     ///
     /// - Parameters:
-    ///   - files: The queue; the lock's file is made where it is missing, with its folder.
+    ///   - files: The queue; a missing lock file is created, with its folder.
     ///   - seconds: The longest time to wait.
-    ///   - isWorker: Whether this process is to be told of as the one that works the queue.
-    ///   - waits: Is told who has the lock, once, as soon as that is known.
-    /// - Returns: The lock, held until it is released or let go of.
-    /// - Throws: `QueueError`: `hasWorker` when a worker has it, `busy` when somebody else has.
+    ///   - isWorker: Whether this process is recorded as the worker of the queue.
+    ///   - waits: Is called once with the holder of the lock, as soon as that is known.
+    /// - Returns: The lock, which is held until it is released or deallocated.
+    /// - Throws: `QueueError`: `hasWorker` if a worker holds it, `busy` if another process does.
     package static func acquire(
         _ files: QueueFiles, waiting seconds: Double, isWorker: Bool,
         waits: ((QueueError) -> Void)? = nil
     ) throws(QueueError) -> QueueLock {
-        // At least as long as one may have it who looks whether somebody has.
+        // A process that tests the lock may hold it for that long.
         let deadline = monotonicSeconds() + max(seconds, 0.05)
         var waits = waits
         while true {
@@ -50,7 +50,7 @@ package final class QueueLock: Sendable {
                 if isWorker { try lock.announce(socket: nil) }
                 return lock
             }
-            // A worker keeps it: whoever is none is told by it.
+            // A worker keeps the lock, so a command does not wait for it.
             if !isWorker, try holder(files) != nil { throw taken(files) }
             if let tell = waits, case let error = taken(files), error.code == .hasWorker {
                 tell(error)
@@ -61,10 +61,10 @@ package final class QueueLock: Sendable {
         }
     }
 
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if it is free.
     ///
-    /// - Returns: The lock; `nil` when another one has it.
-    /// - Throws: `QueueError`, when its file cannot be had.
+    /// - Returns: The lock; `nil` if another process holds it.
+    /// - Throws: `QueueError`, if its file cannot be used.
     package static func tryAcquire(_ files: QueueFiles) throws(QueueError) -> QueueLock? {
         try files.makeFolder()
         try QueueFiles.makePrivate(files.lock)
@@ -72,20 +72,20 @@ package final class QueueLock: Sendable {
         guard descriptor >= 0 else { throw .system(.open, files.lock, errno) }
         let lock = QueueLock(path: files.lock, descriptor: descriptor)
         guard try Self.lock(descriptor, LOCK_EX, files) else { return nil }
-        // SQLite's locks are of the other kind, and a database without them would be damaged.
+        // SQLite uses fcntl(2) locks, and a database without them would be damaged.
         var trial = Glibc.flock()
         trial.l_type = Int16(F_WRLCK)
         if fcntl(descriptor, F_GETLK, &trial) != 0, isUnsupported(errno: errno) {
             throw .withoutLocks(files.database, errno)
         }
-        // Whoever had it last may have been killed.
+        // The last holder may have been killed.
         try lock.write(Data())
         return lock
     }
 
-    /// Says in the lock's file that this process works the queue, and where it is reached.
+    /// Writes into the lock file that this process is the worker.
     ///
-    /// - Parameter socket: Path of its socket.
+    /// - Parameter socket: The path of its socket.
     /// - Throws: `QueueError`.
     package func announce(socket: String?) throws(QueueError) {
         do {
@@ -96,16 +96,16 @@ package final class QueueLock: Sendable {
         }
     }
 
-    /// Lets go of it; after that it is not to be used again.
+    /// Releases the lock, which must not be used afterwards.
     package func release() {
-        // Who had it is nobody's business any more; if that cannot be written, the lock says so by itself.
+        // If this write fails, the free lock still shows that there is no worker.
         try? write(Data())
         flock(descriptor, LOCK_UN)
     }
 
-    /// The worker of a queue; `nil` when it has none.
+    /// Returns the worker of a queue; `nil` if it has none.
     ///
-    /// - Throws: `QueueError`, when the lock's file cannot be read.
+    /// - Throws: `QueueError`, if the lock file cannot be read.
     package static func holder(_ files: QueueFiles) throws(QueueError) -> Holder? {
         let descriptor = open(files.lock, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -120,10 +120,10 @@ package final class QueueLock: Sendable {
         guard count >= 0 else { throw .system(.read, files.lock, errno) }
         guard let holder = try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
         else {
-            // Empty, or just being written.
+            // The file is empty, or just being written.
             return nil
         }
-        // What a worker wrote that is there no more holds for nobody.
+        // The text of a worker that has ended does not count.
         guard try !lock(descriptor, LOCK_SH, files) else { return nil }
         return holder
     }
@@ -136,7 +136,7 @@ package final class QueueLock: Sendable {
             .hasWorker(files.database, pid: holder.pid, version: holder.version))
     }
 
-    /// Whether a lock could be had at once.
+    /// Takes a lock without waiting, and returns whether it did.
     private static func lock(
         _ descriptor: Int32, _ kind: Int32, _ files: QueueFiles
     ) throws(QueueError) -> Bool {

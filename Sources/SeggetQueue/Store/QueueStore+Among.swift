@@ -1,14 +1,15 @@
 internal import GRDB
 import Segmenter
 
-// Some tasks of many, by their ids.
+// Some of many tasks, by their ids.
 extension QueueStore {
-    /// Most tasks that are read one by one: to look for more of them together is quicker, and for a few it would
-    /// read the tags of all.
+    /// Maximum number of tasks that are read one by one.
+    ///
+    /// For more, one query is faster; for few, it would read the tags of all tasks.
     private static let few = 100
 
-    /// Has a look at the records of some tasks, as far as there are any and a filter lets them pass; in no order, and
-    /// without their options where they are many.
+    /// Reads those of the records that exist and match a filter, in no order, and without their
+    /// options if they are many.
     ///
     /// - Throws: `QueueError`.
     package func look(
@@ -49,12 +50,12 @@ extension QueueStore {
             "ORDER BY \(TaskCondition.order.joined(separator: ", "))")
     }
 
-    /// The ids of the tasks that a filter lets pass.
+    /// Returns the ids of the tasks that match a filter.
     ///
     /// - Parameters:
     ///   - filter: The filter.
-    ///   - ids: The tasks that it is asked about; `nil` for all.
-    /// - Returns: Those that pass.
+    ///   - ids: The tasks to test; `nil` for all.
+    /// - Returns: Those that match.
     /// - Throws: `QueueError`.
     package func ids(
         _ filter: TaskFilter, among ids: Set<QueueTask.ID>? = nil
@@ -85,7 +86,7 @@ extension QueueStore {
 }
 
 extension TaskCondition {
-    /// The rows of some tasks.
+    /// Returns the condition for some tasks.
     fileprivate static func among(_ ids: Set<QueueTask.ID>) -> TaskCondition {
         TaskCondition(
             sql: "tasks.id IN (SELECT value FROM json_each(?))",

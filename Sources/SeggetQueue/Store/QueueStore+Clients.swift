@@ -1,9 +1,9 @@
 internal import GRDB
 import Segmenter
 
-// Which tasks clients over TCP have added: with the secret alone, they see the links of no others.
+// The tasks that clients over TCP have added: clients with only the secret see no other links.
 extension QueueStore {
-    /// Notes whether the URLs of a task are those that a client gave.
+    /// Records whether a client has given the URLs of a task.
     ///
     /// - Throws: `QueueError`.
     func note(_ id: QueueTask.ID, isOfClient: Bool) throws(QueueError) {
@@ -16,7 +16,7 @@ extension QueueStore {
         }
     }
 
-    /// The tasks that clients have added.
+    /// Returns the tasks that clients have added.
     ///
     /// - Throws: `QueueError`.
     func tasksOfClients() throws(QueueError) -> Set<QueueTask.ID> {

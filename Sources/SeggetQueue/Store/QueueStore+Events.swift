@@ -4,14 +4,14 @@ import SeggetReports
 import Segmenter
 
 extension QueueStore {
-    /// Most events that are kept of a task.
+    /// Maximum number of events of a task.
     package static let mostEvents = 200
 
-    /// Notes what happened to a task; the last 200 are kept.
+    /// Records events of a task; the last 200 are kept.
     ///
     /// - Parameters:
-    ///   - events: What happened, the oldest first.
-    ///   - id: The task; when it was removed meanwhile, nothing is noted.
+    ///   - events: The events, the oldest first.
+    ///   - id: The task; if it was removed meanwhile, nothing is recorded.
     /// - Throws: `QueueError`.
     package func addEvents(_ events: [TaskEvent], of id: QueueTask.ID) throws(QueueError) {
         guard !events.isEmpty else { return }
@@ -34,7 +34,7 @@ extension QueueStore {
         }
     }
 
-    /// What happened to a task, the oldest first.
+    /// Returns the events of a task, the oldest first.
     ///
     /// - Throws: `QueueError`.
     package func events(of id: QueueTask.ID) throws(QueueError) -> [TaskEvent] {
@@ -52,7 +52,7 @@ extension QueueStore {
         }
     }
 
-    /// What holds for the queue as a whole; what was never set has its default.
+    /// Returns the settings of the queue, with defaults for those that were never set.
     ///
     /// - Throws: `QueueError`.
     package func settings() throws(QueueError) -> QueueSettings {
@@ -61,7 +61,7 @@ extension QueueStore {
             for row in try Row.fetchAll(db, sql: "SELECT key, value FROM settings") {
                 var reader = ColumnReader(row)
                 let key = try reader.text()
-                // What a later version has set stays where it is.
+                // Settings of a later version remain unchanged.
                 guard let field = SettingsField.all.first(where: { $0.key == key }) else {
                     continue
                 }
@@ -71,7 +71,7 @@ extension QueueStore {
         }
     }
 
-    /// Changes what holds for the queue as a whole.
+    /// Changes the settings of the queue.
     ///
     /// - Throws: `QueueError`.
     package func setSettings(_ settings: QueueSettings) throws(QueueError) {
@@ -90,7 +90,7 @@ extension QueueStore {
     }
 }
 
-/// A setting under the key that it is stored by, which is never changed.
+/// A setting with the key by which it is stored, which never changes.
 private struct SettingsField: Sendable {
     let key: String
     let read: @Sendable (inout QueueSettings, String, TaskRow) throws -> Void

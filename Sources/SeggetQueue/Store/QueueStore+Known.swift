@@ -4,11 +4,11 @@ import Segmenter
 extension QueueStore {
     /// Finds the tasks of a URL.
     ///
-    /// What is kept elsewhere is not compared: users and passwords, and queries that are not in the records.
+    /// Users, passwords and queries that are not in the records are not compared.
     ///
     /// - Parameters:
     ///   - url: The URL as it was added.
-    ///   - folder: Path of the folder that their files go to; `nil` for any.
+    ///   - folder: The path of the folder of their files; `nil` for any.
     /// - Returns: Their records, as ``find(_:)`` orders them.
     /// - Throws: `QueueError`.
     package func known(

@@ -2,16 +2,15 @@ import Foundation
 internal import GRDB
 import Segmenter
 
-// A part of the records, in an order.
+// A part of the records in a sort order.
 extension QueueStore {
-    /// Finds the part of the records that a window shows.
+    /// Finds a part of the records.
     ///
     /// - Parameters:
-    ///   - filter: Which tasks are sorted and counted.
-    ///   - window: Which of these are returned, and in which order.
+    ///   - filter: The tasks that are sorted and counted.
+    ///   - window: The part of them, and the sort order.
     ///   - live: The reports of the tasks that are being downloaded.
-    /// - Returns: The records without their options, which are the default ones then, and how many
-    ///   tasks the filter lets pass.
+    /// - Returns: The records with default options, and the number of tasks that match the filter.
     /// - Throws: `QueueError`.
     func page(
         _ filter: TaskFilter, _ window: TaskWindow, live: [TaskReport] = []
@@ -36,7 +35,7 @@ extension QueueStore {
         }
     }
 
-    /// How many tasks have each tag.
+    /// Returns the number of tasks with each tag.
     ///
     /// - Throws: `QueueError`.
     package func tags() throws(QueueError) -> [String: Int] {
@@ -45,7 +44,8 @@ extension QueueStore {
         }
     }
 
-    /// The places of tasks among all that have not ended, from 1; those that have ended have none.
+    /// Returns the places of tasks among all unfinished ones, counted from 1; finished tasks have
+    /// none.
     ///
     /// - Throws: `QueueError`.
     func places(of ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask.ID: Int] {
@@ -67,7 +67,7 @@ extension QueueStore {
         }
     }
 
-    /// The records of ids, in their order.
+    /// Returns the records of ids, in their order.
     private func records(_ ids: [String], _ db: Database) throws -> [QueueTask] {
         let list = String(decoding: try JSONEncoder().encode(ids), as: UTF8.self)
         var tags: [String: [String]] = [:]
@@ -95,7 +95,7 @@ extension QueueStore {
         return tasks
     }
 
-    /// What the tasks of a window are sorted by.
+    /// Returns the sort expressions of a window.
     private static func order(of window: TaskWindow) -> String {
         let (done, size) = (
             "coalesce(live.done, tasks.bytes_done)", "coalesce(live.size, tasks.size)"
@@ -104,8 +104,8 @@ extension QueueStore {
         let key =
             switch window.order {
             case .order: nil as String?
-            // The sign keeps SQLite from the index of names, which is in another order and does not
-            // have the rest.
+            // The sign keeps SQLite from the index of names, which has another order and not the
+            // other columns.
             case .name: "(+tasks.name) COLLATE NOCASE"
             case .size: size
             case .progress:
@@ -142,7 +142,7 @@ extension QueueStore {
             "bytes_done": "done", "size": "size", "bytes_per_second": "rate",
             "seconds_left": "left",
         ].map { "json_extract(value, '$.\($0)') AS \"\($1)\"" }
-        // As a text, the id is looked up, and the list not gone through for each row.
+        // As a text, the id is looked up; otherwise each row would scan the list.
         return (
             """
             WITH live AS MATERIALIZED (
@@ -155,8 +155,7 @@ extension QueueStore {
 }
 
 extension TaskCondition {
-    /// By what tasks are in their order: those that have not ended, and then those that have, the
-    /// newest last.
+    /// The queue order: unfinished tasks, then those that have ended, the newest last.
     static let order = [
         isEnded, "CASE WHEN \(isEnded) THEN finished END", "position", "tasks.id",
     ]

@@ -6,18 +6,18 @@ extension QueueStore {
     /// Adds a task.
     ///
     /// - Parameter task: The task with all its secrets.
-    /// - Returns: What of it is secret; that of a task that keeps none is stored nowhere.
-    /// - Throws: `QueueError`, `invalid` when there is a task of its id already.
+    /// - Returns: Its secrets, which are not stored for a task that keeps none.
+    /// - Throws: `QueueError`, `invalid` if a task has its id.
     @discardableResult
     package func insert(_ task: QueueTask) throws(QueueError) -> TaskSecrets {
         try insert([task])[0]
     }
 
-    /// Adds tasks, all or, when it throws, none.
+    /// Adds all tasks, or none if it throws.
     ///
     /// - Parameter tasks: The tasks with all their secrets.
-    /// - Returns: What of each is secret; that of tasks that keep none is stored nowhere.
-    /// - Throws: `QueueError`, `invalid` when there is a task of one of the ids already.
+    /// - Returns: The secrets of each task, which are not stored for tasks that keep none.
+    /// - Throws: `QueueError`, `invalid` if a task has one of the ids.
     @discardableResult
     package func insert(_ tasks: [QueueTask]) throws(QueueError) -> [TaskSecrets] {
         try write { db in
@@ -38,20 +38,20 @@ extension QueueStore {
         }
     }
 
-    /// Changes all that is recorded of a task; the secrets that are stored stay as they are.
+    /// Replaces the record of a task; its stored secrets remain unchanged.
     ///
-    /// - Parameter task: Its record.
-    /// - Throws: `QueueError`, `noTask` when there is none of its id any more.
+    /// - Parameter task: The new record.
+    /// - Throws: `QueueError`, `noTask` if the task no longer exists.
     package func update(_ task: QueueTask) throws(QueueError) {
         try write { db in try writeRecord(task.split().record, db) }
     }
 
-    /// Changes what is recorded of a task; the secrets that are stored stay as they are.
+    /// Changes the record of a task; its stored secrets remain unchanged.
     ///
     /// - Parameters:
     ///   - id: The task.
     ///   - body: Changes its record.
-    /// - Throws: `QueueError`, `noTask` when there is none of its id any more.
+    /// - Throws: `QueueError`, `noTask` if the task no longer exists.
     package func update(
         _ id: QueueTask.ID, _ body: (inout QueueTask) -> Void
     ) throws(QueueError) {
@@ -62,11 +62,11 @@ extension QueueStore {
         }
     }
 
-    /// Changes all that is recorded of a task, and its secrets.
+    /// Replaces the record and the secrets of a task.
     ///
     /// - Parameter task: The task with all its secrets.
-    /// - Returns: What of it is secret; that of a task that keeps none is stored nowhere.
-    /// - Throws: `QueueError`, `noTask` when there is none of its id any more.
+    /// - Returns: Its secrets, which are not stored for a task that keeps none.
+    /// - Throws: `QueueError`, `noTask` if the task no longer exists.
     @discardableResult
     package func replace(_ task: QueueTask) throws(QueueError) -> TaskSecrets {
         try write { db in
@@ -84,10 +84,9 @@ extension QueueStore {
         }
     }
 
-    /// Changes what is wanted of a task and what is so, its place in the order, its attempts, its problem, and what is
-    /// still to be done about it.
+    /// Changes the status and the chore of a task.
     ///
-    /// - Throws: `QueueError`, `noTask` when there is none of its id any more.
+    /// - Throws: `QueueError`, `noTask` if the task no longer exists.
     package func updateStatus(
         _ id: QueueTask.ID, _ status: TaskStatus, chore: QueueTask.Chore?
     ) throws(QueueError) {
@@ -108,7 +107,7 @@ extension QueueStore {
         }
     }
 
-    /// Notes that somebody was told of the ends of tasks; those that have not ended stay as they are.
+    /// Marks the results of tasks as seen; unfinished tasks remain unchanged.
     ///
     /// - Throws: `QueueError`.
     package func markSeen(_ ids: [QueueTask.ID]) throws(QueueError) {
@@ -120,7 +119,7 @@ extension QueueStore {
         }
     }
 
-    /// Removes tasks with their tags, events and secrets; ids of none are nothing to be done.
+    /// Removes tasks with their tags, events and secrets; unknown ids are ignored.
     ///
     /// - Throws: `QueueError`.
     package func delete(_ ids: [QueueTask.ID]) throws(QueueError) {
@@ -135,14 +134,14 @@ extension QueueStore {
         }
     }
 
-    /// The record of a task; `nil` when there is none.
+    /// Returns the record of a task; `nil` if it does not exist.
     ///
     /// - Throws: `QueueError`.
     package func task(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? {
         try tasks([id]).first
     }
 
-    /// The records of tasks, in the order of their ids here; those that there are.
+    /// Returns the records of the existing tasks, in the order of `ids`.
     ///
     /// - Throws: `QueueError`.
     package func tasks(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
@@ -161,7 +160,7 @@ extension QueueStore {
 
     // MARK: - Secrets
 
-    /// The secrets of a task, as far as they are stored.
+    /// Returns the stored secrets of a task.
     ///
     /// - Throws: `QueueError`.
     package func secrets(of id: QueueTask.ID) throws(QueueError) -> TaskSecrets? {
@@ -174,9 +173,9 @@ extension QueueStore {
         return try secretStore()?.read(SecretStore.Key(task: id.description, version: version))
     }
 
-    /// Removes secrets that belong to no task: a process was killed between two steps.
+    /// Removes secrets without a task, which remain if a process was killed between two steps.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of removed secrets.
     /// - Throws: `QueueError`.
     @discardableResult
     package func removeOrphanedSecrets() throws(QueueError) -> Int {
@@ -189,7 +188,7 @@ extension QueueStore {
                     var reader = ColumnReader(row)
                     return SecretStore.Key(task: try reader.text(), version: try reader.integer())
                 })
-            // Those of a transaction that goes on are removed when it has gone well.
+            // The secrets of the present transaction are removed when it has succeeded.
             let orphans = try store.keys()
                 .filter { !used.contains($0) && !outdatedSecrets.contains($0) }
             try store.remove(orphans)
@@ -197,7 +196,7 @@ extension QueueStore {
         }
     }
 
-    /// Notes that the secrets of a task are to go once the transaction has gone well.
+    /// Notes that the secrets of a task are removed once the transaction has succeeded.
     private func outdateSecrets(of id: QueueTask.ID, _ db: Database) throws {
         let version = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT secrets_version FROM tasks WHERE id = ?"),
@@ -206,7 +205,7 @@ extension QueueStore {
         outdatedSecrets.append(SecretStore.Key(task: id.description, version: version))
     }
 
-    /// Writes secrets, and then which ones are the tasks'.
+    /// Writes secrets, and their versions into the records.
     private func writeSecrets(_ secrets: [(id: QueueTask.ID, secrets: TaskSecrets)], _ db: Database)
         throws
     {
@@ -214,7 +213,7 @@ extension QueueStore {
         let update = try db.cachedStatement(
             sql: "UPDATE tasks SET secrets_version = ? WHERE id = ?")
         let entries = try secrets.map { id, secrets in
-            // Never one that there was before: that may still hold, or be about to go.
+            // A new version, because an earlier one may still be valid, or about to be removed.
             let version = Int64.random(in: 1 ... .max)
             try update.execute(arguments: [version, id.description])
             return (key: SecretStore.Key(task: id.description, version: version), secrets: secrets)
@@ -243,7 +242,7 @@ extension QueueStore {
         if root != earlierRoot { try removeUnusedRoots(db) }
     }
 
-    /// The number of a root, which gets one where it has none.
+    /// Returns the number of a root, and adds the root if necessary.
     private func number(ofRoot path: String, _ db: Database) throws -> Int64 {
         let select = try db.cachedStatement(sql: "SELECT id FROM roots WHERE path = ?")
         if let number = try Int64.fetchOne(select, arguments: [path]) { return number }
@@ -268,7 +267,7 @@ extension QueueStore {
         }
     }
 
-    /// Finds tasks by what has an index, where they are few: the tags of each are read for it, and not those of all.
+    /// Finds few tasks by an index, and reads the tags of each, not those of all tasks.
     func findFew(_ condition: TaskCondition) throws(QueueError) -> [QueueTask] {
         try read { db in
             let order = TaskCondition.order.joined(separator: ", ")

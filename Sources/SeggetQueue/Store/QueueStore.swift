@@ -2,29 +2,28 @@ import SeggetReports
 internal import GRDB
 import Glibc
 
-/// The records of a queue, on the disk.
+/// The records of a queue on the disk.
 ///
-/// All calls wait for the disk, so they belong on a thread or an executor of their own; one store
-/// is used by one of them at a time. Each call is a transaction of its own unless it is made within
-/// ``transaction(_:)``. What a call has returned from is on the disk, and stays there when the
-/// power fails.
+/// All calls wait for the disk, so they belong on a separate thread or executor; only one may use a
+/// store at a time. Each call is a separate transaction, except within ``transaction(_:)``. Once a
+/// call has returned, its changes survive a power failure.
 package final class QueueStore {
     /// The files.
     package let files: QueueFiles
-    /// How they were opened.
+    /// The mode in which they were opened.
     package let mode: StoreMode
 
     let file: StoreFile
     var rows = TaskRow()
     private var openedSecrets: SecretStore?
-    /// The transaction that is going on.
+    /// The present transaction.
     private var current: Database?
     /// The last result of ``view(isWorked:)``, and how much had been changed by then.
     var counted: (changes: Int, view: QueueView)?
-    /// The tasks that were added, changed or removed since this was last taken; some of them by a
-    /// transaction that failed.
+    /// The tasks that were added, changed or removed since this was last taken; some of them by
+    /// failed transactions.
     private var touched: Set<QueueTask.ID> = []
-    /// Secrets that no record names once the transaction has gone well.
+    /// Secrets that no record names once the transaction has succeeded.
     var outdatedSecrets: [SecretStore.Key] = []
     /// Secrets that no record names if the transaction fails.
     var draftedSecrets: [SecretStore.Key] = []
@@ -32,10 +31,10 @@ package final class QueueStore {
     /// Opens a queue.
     ///
     /// - Parameters:
-    ///   - files: Its files; with ``StoreMode/readWrite`` they and their folder are made where they
-    ///     are missing.
+    ///   - files: Its files; with ``StoreMode/readWrite``, missing files and their folder are
+    ///     created.
     ///   - mode: How to open it.
-    /// - Throws: `QueueError`; then nothing was changed.
+    /// - Throws: `QueueError`; then nothing has changed.
     package convenience init(_ files: QueueFiles, mode: StoreMode) throws(QueueError) {
         try self.init(files, mode: mode, schema: .queue)
     }
@@ -48,12 +47,11 @@ package final class QueueStore {
         file = try StoreFile(files.database, mode: mode, schema: schema, patience: patience)
     }
 
-    /// Makes several calls one: all of what they change holds, or, when one of them fails, none of
-    /// it.
+    /// Makes several calls one transaction: all their changes are made, or none if one fails.
     ///
     /// - Parameter body: The calls; within another transaction they belong to that one.
-    /// - Returns: What `body` returns.
-    /// - Throws: `QueueError`, also one that `body` throws.
+    /// - Returns: The result of `body`.
+    /// - Throws: `QueueError`, including one that `body` throws.
     @discardableResult
     package func transaction<Value>(
         _ body: () throws(QueueError) -> Value
@@ -61,18 +59,18 @@ package final class QueueStore {
         try write { _ throws(QueueError) in try body() }
     }
 
-    /// The tasks that may have been added, changed or removed since this was last asked.
+    /// Returns the tasks that may have been added, changed or removed since the last call.
     package func takeTouched() -> Set<QueueTask.ID> {
         defer { touched = [] }
         return touched
     }
 
-    // MARK: - For the calls
+    // MARK: - Transactions
 
-    /// Notes that tasks are added, changed or removed.
+    /// Notes that tasks were added, changed or removed.
     func touch(_ ids: some Sequence<QueueTask.ID>) { touched.formUnion(ids) }
 
-    /// Reads, in one transaction.
+    /// Reads in one transaction.
     func read<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
         do {
             if let current { return try body(current) }
@@ -84,8 +82,8 @@ package final class QueueStore {
         }
     }
 
-    /// Reads and writes, in one transaction: within another one, in that, whose secrets stay
-    /// whatever happens here.
+    /// Reads and writes in one transaction, or in the surrounding one, whose secrets remain if this
+    /// fails.
     func write<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
         guard current == nil else { return try read(body) }
         do {
@@ -120,7 +118,7 @@ package final class QueueStore {
         return value
     }
 
-    /// The secrets' database; `nil` when there is none and none is to be made.
+    /// Returns the database of secrets; `nil` if it does not exist and is not to be created.
     func secretStore(make: Bool = false) throws(QueueError) -> SecretStore? {
         if let openedSecrets { return openedSecrets }
         guard make || access(files.secrets, F_OK) == 0 else { return nil }
@@ -131,8 +129,8 @@ package final class QueueStore {
 
     private func removeSecrets(_ keys: [SecretStore.Key]) {
         guard !keys.isEmpty else { return }
-        // The transaction has ended, whatever comes of this: what stays is removed by
-        // `removeOrphanedSecrets`.
+        // The transaction has ended even if this fails; `removeOrphanedSecrets` then removes the
+        // rest.
         try? secretStore()?.remove(keys)
     }
 }

@@ -4,27 +4,28 @@ internal import GRDB
 import Glibc
 import Segmenter
 
-/// What `--recover` has read out of a damaged queue.
+/// The result of `--recover`.
 package struct Recovery: Sendable, Hashable {
-    /// How many tasks the queue has now; `nil` when its records were not damaged.
+    /// The number of recovered tasks; `nil` if the records were not damaged.
     package var tasks: Int?
-    /// How many tasks could not be read, as far as that is known.
+    /// The number of lost tasks; `nil` if unknown.
     package var lost: Int?
-    /// Where the damaged files are kept.
+    /// The paths at which the damaged files are kept.
     package var kept: [String] = []
 }
 
 extension QueueStore {
-    /// Makes a new queue of what can be read of a damaged one, which is kept beside it.
+    /// Creates a new queue from the readable records of a damaged one, which is kept beside it.
     ///
-    /// The queue's lock has to be held, and no store of it be open. What is not damaged stays as it is.
+    /// The caller holds the queue's lock, and no store of it is open. An undamaged database remains
+    /// unchanged.
     ///
     /// - Parameters:
     ///   - files: The queue.
     ///   - now: In seconds since 1970.
-    /// - Returns: What was read.
-    /// - Throws: `QueueError`; then all is as it was, unless both files are damaged and only the second one cannot be
-    ///   replaced.
+    /// - Returns: The result.
+    /// - Throws: `QueueError`; then nothing has changed, unless both files are damaged and only the
+    ///   second one cannot be replaced.
     package static func recover(
         _ files: QueueFiles, now: Double
     ) throws(QueueError) -> Recovery {
@@ -35,7 +36,7 @@ extension QueueStore {
             if try isDamaged({ () throws(QueueError) in
                 let store = try QueueStore(files, mode: .readWrite)
                 if try !store.read({ db in try db.damage() }).isEmpty { return true }
-                // What is well to SQLite may be none of what it has to be.
+                // Valid rows for SQLite may still have invalid values.
                 _ = (try store.find(), try store.settings())
                 return false
             }) {
@@ -55,7 +56,7 @@ extension QueueStore {
                 salvages.append(salvage)
                 try salvage.secrets()
             }
-            // Neither is replaced before both are read.
+            // Both are read before one is replaced.
             for salvage in salvages { recovery.kept.append(try salvage.replace(now)) }
         } catch {
             throw QueueError(error, files.database)
@@ -74,13 +75,14 @@ extension QueueStore {
 }
 
 extension QueueStore {
-    /// Takes over rows of another database, those that make sense.
+    /// Adds the valid ones of the rows of another database.
     ///
     /// - Parameters:
-    ///   - found: Rows of tasks: number, version of the secrets, the columns, the number of the root.
+    ///   - found: Rows of tasks: number, version of the secrets, the columns, the number of the
+    ///     root.
     ///   - roots: The paths of the roots, by number.
     ///   - tags: The tags with their places, by task.
-    /// - Returns: How many it took.
+    /// - Returns: The number of added tasks.
     /// - Throws: `QueueError`.
     fileprivate func adopt(
         _ found: [Row], roots: [String: String], tags: [String: [(place: Int64, tag: String)]]
@@ -105,7 +107,7 @@ extension QueueStore {
                 } catch is QueueDamage {
                     continue
                 } catch let error as QueueError where error.code == .invalid {
-                    // There are two of that id, in pages that do not belong together.
+                    // Pages that do not belong together have the same id twice.
                     continue
                 }
             }
@@ -113,7 +115,7 @@ extension QueueStore {
         }
     }
 
-    /// Takes over what happened, of tasks that there are, and the settings.
+    /// Adds the events of existing tasks, and the settings.
     fileprivate func adopt(events: [Row], settings: [Row]) throws(QueueError) {
         try write { db in
             for row in events {
@@ -132,7 +134,7 @@ extension QueueStore {
                         sql: "INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)",
                         arguments: arguments)
                 }
-                // One that makes no sense is as if it was not set.
+                // An invalid setting counts as not set.
                 if (try? self.settings()) == nil {
                     try db.execute(
                         sql: "DELETE FROM settings WHERE key = ?",
@@ -143,19 +145,19 @@ extension QueueStore {
     }
 }
 
-/// Inserts a row, unless its values cannot be those of such a row.
+/// Inserts a row, unless it violates a constraint.
 private func ifItMakesSense(_ insert: () throws -> Void) throws {
     do {
         try insert()
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {}
 }
 
-/// Reads what can be read of a damaged database, in a copy of it, and puts a new one in its place.
+/// Reads a copy of a damaged database, and replaces it with a new one.
 private struct Salvage {
     private let files: QueueFiles
-    /// What is read; SQLite may write to it.
+    /// The copy that is read; SQLite may write to it.
     private let copy: QueueFiles
-    /// What is made of it.
+    /// The new database.
     private let new: QueueFiles
 
     init(_ path: String) throws {
@@ -174,7 +176,7 @@ private struct Salvage {
         }
     }
 
-    /// Removes what is in between.
+    /// Removes the temporary files.
     func close() {
         for files in [copy, new] {
             for path in [
@@ -185,9 +187,9 @@ private struct Salvage {
         }
     }
 
-    /// Makes a new database of the records.
+    /// Creates a new database with the records.
     ///
-    /// - Returns: How many tasks are in it, and how many are not, if that can be told.
+    /// - Returns: The number of recovered tasks, and of lost tasks, if known.
     func tasks(_ now: Double) throws -> (tasks: Int, lost: Int?) {
         let store = try QueueStore(new, mode: .readWrite)
         guard let source = try source(with: "tasks", like: store.file) else { return (0, nil) }
@@ -217,7 +219,7 @@ private struct Salvage {
         }
     }
 
-    /// Makes a new database of the secrets.
+    /// Creates a new database with the secrets.
     func secrets() throws {
         let store = try StoreFile(new.database, mode: .readWrite, schema: .secrets)
         guard let source = try source(with: "secrets", like: store) else { return }
@@ -236,16 +238,16 @@ private struct Salvage {
         }
     }
 
-    /// Whether a row's last column has secrets.
+    /// Returns whether a row's last column has secrets.
     private func isReadable(_ row: Row) -> Bool {
         var reader = ColumnReader(row, from: 3)
         guard let json = reader.optionalText() else { return false }
         return (try? JSONDecoder().decode(TaskSecrets.self, from: Data(json.utf8))) != nil
     }
 
-    /// Puts the new database where the damaged one is, which is kept with its log.
+    /// Replaces the damaged database with the new one, and keeps it with its log.
     ///
-    /// - Returns: Where it is kept.
+    /// - Returns: The path at which it is kept.
     func replace(_ now: Double) throws -> String {
         try QueueFiles.synchronize(new.database)
         let kept = QueueFiles(QueueFiles.damaged(files.database, at: now))
@@ -254,7 +256,7 @@ private struct Salvage {
             try Self.copy(files.writeAheadLog, to: kept.writeAheadLog)
         }
         try QueueFiles.synchronize(files.folder)
-        // The old log belongs to the old database: SQLite would write it into the new one.
+        // SQLite would write the old log into the new database.
         unlink(files.writeAheadLog)
         unlink(files.sharedMemory)
         guard rename(new.database, files.database) == 0 else {
@@ -264,10 +266,12 @@ private struct Salvage {
         return kept.database
     }
 
-    /// The copy, opened; where its first page cannot be read, with the one of a new database, which has the same
+    /// Opens the copy.
+    ///
+    /// An unreadable first page is replaced with the one of a new database, which has the same
     /// tables at the same places.
     ///
-    /// - Returns: `nil` when the table is not in it.
+    /// - Returns: The database; `nil` if the table is not in it.
     private func source(with table: String, like new: StoreFile) throws -> DatabaseQueue? {
         func open() -> DatabaseQueue? {
             guard let queue = try? DatabaseQueue(path: copy.database),
@@ -285,7 +289,7 @@ private struct Salvage {
             try? reading.close()
             try? writing.close()
         }
-        // How many pages there are, and that none of them is free (https://sqlite.org/fileformat2.html, 1.3).
+        // The number of pages, none of which is free (https://sqlite.org/fileformat2.html, 1.3).
         let pages = UInt32(clamping: try writing.seekToEnd() / 4096)
         page.replaceSubrange(28..<32, with: withUnsafeBytes(of: pages.bigEndian) { Data($0) })
         page.replaceSubrange(32..<40, with: Data(count: 8))
@@ -294,8 +298,8 @@ private struct Salvage {
         return open()
     }
 
-    /// All rows of a table that can be read, each with its number before its columns: from the front as far as that
-    /// goes, from the back, and then what is in between one by one.
+    /// Returns all readable rows of a table, each with its number before its columns: from the
+    /// front as far as possible, from the back, and then the rest one by one.
     private func rows(
         _ db: Database, _ table: String, _ columns: String
     ) throws -> [Row] {

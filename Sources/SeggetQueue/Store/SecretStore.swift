@@ -2,12 +2,12 @@ import Foundation
 internal import GRDB
 import Segmenter
 
-/// The database of what is secret, by task and version.
+/// The database of secrets, by task and version.
 ///
-/// A record says which version is its own. So a change is written here first, as another version, and holds from the
-/// moment at which the record says so; what no record names is left over, and goes.
+/// Each record names its version. A change is first written here as a new version, and becomes
+/// valid when the record names it; versions that no record names are removed.
 final class SecretStore {
-    /// Which secrets.
+    /// The key of secrets.
     struct Key: Hashable {
         var task: String
         var version: Int64
@@ -15,7 +15,7 @@ final class SecretStore {
 
     private let file: StoreFile
 
-    /// Opens the database, or makes it.
+    /// Opens the database, or creates it.
     ///
     /// - Throws: `QueueError`.
     init(_ files: QueueFiles, mode: StoreMode) throws(QueueError) {
@@ -39,7 +39,7 @@ final class SecretStore {
         }
     }
 
-    /// Reads secrets; `nil` where there are none.
+    /// Returns secrets; `nil` if there are none.
     func read(_ key: Key) throws(QueueError) -> TaskSecrets? {
         try attempt { db in
             let statement = try db.cachedStatement(
@@ -49,7 +49,7 @@ final class SecretStore {
         }
     }
 
-    /// What there are secrets of.
+    /// Returns the keys of all secrets.
     func keys() throws(QueueError) -> [Key] {
         try attempt { db in
             try Row.fetchAll(db, sql: "SELECT task, version FROM secrets").map { row in
@@ -59,7 +59,7 @@ final class SecretStore {
         }
     }
 
-    /// Removes secrets, from the log too.
+    /// Removes secrets, also from the log.
     func remove(_ keys: some Collection<Key>) throws(QueueError) {
         guard !keys.isEmpty else { return }
         try attempt { db in
@@ -69,12 +69,13 @@ final class SecretStore {
                 for key in keys { try statement.execute(arguments: [key.task, key.version]) }
                 return .commit
             }
-            // Their bytes are overwritten in the database (`PRAGMA secure_delete`); the log has earlier ones.
+            // SQLite overwrites their bytes in the database (`PRAGMA secure_delete`), but not in
+            // the log.
             try db.checkpoint(.truncate)
         }
     }
 
-    /// Looks for damage.
+    /// Returns the damage that SQLite finds.
     func check() throws(QueueError) -> [String] { try attempt { db in try db.damage() } }
 
     private func attempt<Value>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
@@ -87,7 +88,7 @@ final class SecretStore {
 }
 
 extension Database {
-    /// What `PRAGMA quick_check` finds; empty when all is well.
+    /// Returns the findings of `PRAGMA quick_check`; empty if there are none.
     func damage() throws -> [String] {
         let findings = try String.fetchAll(self, sql: "PRAGMA quick_check")
         return findings == ["ok"] ? [] : findings

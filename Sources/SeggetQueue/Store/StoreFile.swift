@@ -6,14 +6,14 @@ import Glibc
 
 /// How a database is opened.
 package enum StoreMode: Sendable, Hashable {
-    /// To read and write: it is made where there is none, and brought to the newest form.
+    /// To read and write: it is created if it does not exist, and migrated to the newest format.
     case readWrite
-    /// To read only, on a read-only disk too: nothing is made or changed, but for what an earlier version has
-    /// written, which is brought to the newest form where that can be written.
+    /// To read only, also on a read-only disk: nothing is created or changed, except that a
+    /// database of an earlier version is migrated if it is writable.
     case readOnly
 }
 
-/// One SQLite database, opened and known to be of the form that this version reads.
+/// An open SQLite database in the format of this version.
 struct StoreFile {
     let path: String
     let queue: DatabaseQueue
@@ -21,11 +21,11 @@ struct StoreFile {
     /// Opens a database.
     ///
     /// - Parameters:
-    ///   - path: Its path, absolute.
+    ///   - path: Its absolute path.
     ///   - mode: How to open it.
-    ///   - schema: The form that it has to have.
+    ///   - schema: The format.
     ///   - patience: Seconds to wait for other processes.
-    /// - Throws: `QueueError`; then nothing was changed.
+    /// - Throws: `QueueError`; then nothing has changed.
     init(
         _ path: String, mode: StoreMode, schema: StoreSchema, patience: Double = 5
     ) throws(QueueError) {
@@ -43,8 +43,9 @@ struct StoreFile {
         }
     }
 
-    /// Tries again as long as another process has the database: SQLite does not wait where that could be for ever, as when
-    /// two have it become one with a write-ahead log (https://sqlite.org/c3ref/busy_handler.html).
+    /// Retries while another process has locked the database: SQLite does not wait if that could be
+    /// a deadlock, as when two processes switch it to a write-ahead log
+    /// (https://sqlite.org/c3ref/busy_handler.html).
     private static func patiently<Result>(
         _ patience: Double, _ body: () throws -> Result
     ) throws -> Result {
@@ -66,11 +67,11 @@ struct StoreFile {
         if try QueueFiles.makePrivate(path) {
             try QueueFiles.synchronize(NSString(string: path).deletingLastPathComponent)
         }
-        // SQLite itself would open it to read only.
+        // SQLite would open it for reading only.
         guard access(path, W_OK) == 0 else { throw QueueError.system(.writeTo, path, errno) }
         let queue = try DatabaseQueue(path: path, configuration: configuration(patience))
         let found = try queue.read { db in try version(of: db, path, schema) }
-        // Where it is WAL already, as nearly always, that changes nothing.
+        // The database nearly always has a write-ahead log already.
         let journal = try queue.writeWithoutTransaction { db in
             try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         }
@@ -78,13 +79,14 @@ struct StoreFile {
             throw QueueError(.noWriteAheadLog(path))
         }
         guard found < schema.version else { return queue }
-        // A worker of an earlier version goes on with the form that it knows.
+        // A worker of an earlier version continues with the format that it knows.
         if let worker = try QueueLock.holder(QueueFiles(path)), worker.pid != getpid() {
             throw QueueError(
                 .hasOldWorker(path, pid: worker.pid, version: worker.version))
         }
         if found > 0 { try backUp(queue, path, version: found, schema) }
-        // Another process may be migrating it, too: then the work is done, or goes on, one step further.
+        // Another process may be migrating it as well; then the next attempt continues after its
+        // steps.
         for attempt in 1... {
             do {
                 try schema.migrator.migrate(queue)
@@ -96,7 +98,7 @@ struct StoreFile {
         if found > 0, !schema.keepsBackup {
             unlink(QueueFiles(path).backup(ofVersion: found))
         }
-        // A link that led nowhere is where SQLite itself makes the file.
+        // If the path is a dangling link, SQLite has created the file.
         QueueFiles.protect(path)
         return queue
     }
@@ -111,7 +113,7 @@ struct StoreFile {
         let queue: DatabaseQueue
         let mayWrite = access(files.folder, W_OK) == 0 && access(path, W_OK) == 0
         if mayWrite {
-            // Only a connection that may write removes the log and its index again.
+            // Only a connection that may write removes the log and its index.
             queue = try DatabaseQueue(path: path, configuration: configuration(patience))
         } else {
             var configuration = configuration(patience)
@@ -120,7 +122,8 @@ struct StoreFile {
             if let size = log?[.size] as? Int, size > 0 {
                 queue = try DatabaseQueue(path: path, configuration: configuration)
             } else {
-                // There is no log, and none can be made (https://sqlite.org/wal.html#read_only_databases).
+                // There is no log, and none can be created
+                // (https://sqlite.org/wal.html#read_only_databases).
                 let safe = CharacterSet.urlPathAllowed.subtracting(
                     CharacterSet(charactersIn: "?#%"))
                 let escaped = path.addingPercentEncoding(withAllowedCharacters: safe) ?? path
@@ -129,7 +132,7 @@ struct StoreFile {
             }
         }
         let found = try queue.read { db in try version(of: db, path, schema) }
-        // One that is just being made, or was when its maker was killed.
+        // The database is just being created, or its creator was killed.
         guard found > 0 else { throw QueueError(.noQueue(path)) }
         guard found == schema.version else {
             if mayWrite { return try openWritable(path, schema, patience) }
@@ -156,11 +159,11 @@ struct StoreFile {
         return configuration
     }
 
-    /// The version of a database; 0 when it is empty, or was just being made.
+    /// Returns the version of a database; 0 if it is empty, or just being created.
     private static func version(of db: Database, _ path: String, _ schema: StoreSchema) throws
         -> Int
     {
-        // The migrator makes its own table before it begins.
+        // The migrator creates its own table first.
         let count = try Int.fetchOne(
             db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
         if count == 0, try schema.migrator.appliedIdentifiers(db).isEmpty { return 0 }
@@ -187,7 +190,7 @@ struct StoreFile {
         try QueueFiles.synchronize(QueueFiles(path).folder)
     }
 
-    /// Copies a database to a file that nobody else may read, and that is on the disk then.
+    /// Copies a database to a file of mode 0600, and waits until it is on the disk.
     ///
     /// - Throws: `QueueError`, or GRDB's error.
     static func write(_ queue: DatabaseQueue, to path: String) throws {

@@ -1,15 +1,16 @@
 internal import GRDB
 
-/// What a database looks like, and how it came to that.
+/// The format of a database, and its migrations.
 struct StoreSchema: Sendable {
-    /// What tells the file from databases of other programs (`PRAGMA application_id`).
+    /// The id that distinguishes the file from databases of other programs (`PRAGMA
+    /// application_id`).
     var applicationID: Int32
-    /// How an older one is brought to this form; each migration is named by the version that it leads to.
+    /// The migrations; each has the name of the version that it produces.
     var migrator: DatabaseMigrator
-    /// Whether the copy that is made before a migration stays when that went well.
+    /// Whether the copy from before a migration is kept after its success.
     var keepsBackup: Bool
 
-    /// The newest form that is known.
+    /// The newest version.
     var version: Int { migrator.migrations.count }
 
     /// The database of a queue.
@@ -30,7 +31,7 @@ struct StoreSchema: Sendable {
             }
         }, keepsBackup: true)
 
-    /// The database of its secrets, which are kept no longer than their tasks: not in copies either.
+    /// The database of secrets, which are not kept longer than their tasks, not even in copies.
     static let secrets = StoreSchema(
         applicationID: 0x5347_5153,
         migrator: migrator { migrator in
@@ -52,10 +53,11 @@ struct StoreSchema: Sendable {
         return migrator
     }
 
-    /// The first form, as docs/queue.md has it; it is never changed, as the next form is another migration.
+    /// The first format, as in docs/queue.md; it never changes, because each further format is
+    /// another migration.
     ///
-    /// `tasks_order` is the order of the queue; `tasks_state` has all that tasks are sorted by, so that their long rows
-    /// are not read for it.
+    /// `tasks_order` is the queue order; `tasks_state` has all sort keys of tasks, so that sorting
+    /// does not read their long rows.
     private static let queueVersion1 = """
         CREATE TABLE roots (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE tasks (

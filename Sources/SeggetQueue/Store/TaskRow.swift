@@ -4,29 +4,28 @@ internal import GRDB
 import SeggetReports
 import Segmenter
 
-/// A task as a row of the database, and back.
+/// Converts tasks to rows of the database, and back.
 ///
-/// What many tasks have in common, such as their options, is encoded and decoded once for all that follow each
-/// other.
+/// Options that consecutive tasks have in common are encoded and decoded only once.
 struct TaskRow {
-    /// The columns in the order in which they are read and written; the root is another table's.
+    /// The columns in the order in which they are read and written; roots are another table.
     static let columns = [
         "id", "url", "urls", "folder", "name", "name_given", "wanted", "state", "state_time",
         "position", "attempts", "problem", "chore", "seen", "secret_parts", "keeps_no_secrets",
         "umask", "added", "started", "finished", "last_byte", "size",
         "bytes_done", "content_type", "verified", "file", "options",
     ]
-    /// Reads all columns of tasks with the path of their roots; conditions may follow.
+    /// The query for all columns of tasks with the paths of their roots; conditions may follow.
     static let select =
         "SELECT \(columns.map { "tasks.\($0)" }.joined(separator: ", ")), roots.path"
         + " FROM tasks JOIN roots ON roots.id = tasks.root_id"
-    /// The same without the options, which are most of a row: the tasks have the default ones.
+    /// The same query with default options, because options are most of a row.
     static let selectWithoutOptions = select.replacing("tasks.options", with: "'{}'")
-    /// Makes a row; the root's number is the argument behind the columns.
+    /// Inserts a row; the root's number is the argument after the columns.
     static let insert =
         "INSERT INTO tasks (\(columns.joined(separator: ", ")), root_id)"
         + " VALUES (\(Array(repeating: "?", count: columns.count + 1).joined(separator: ", ")))"
-    /// Changes a row; the root's number and the id are the arguments behind the columns.
+    /// Changes a row; the root's number and the id are the arguments after the columns.
     static let update =
         "UPDATE tasks SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")), root_id = ?"
         + " WHERE id = ?"
@@ -42,11 +41,11 @@ struct TaskRow {
         encoder.userInfo[.leavesOutSecrets] = true
     }
 
-    /// The values of the columns.
+    /// Returns the values of the columns.
     ///
-    /// - Parameter task: The record that ``QueueTask/split()`` makes.
-    /// - Returns: What ``insert`` and ``update`` take.
-    /// - Throws: What the encoder throws.
+    /// - Parameter task: A record of ``QueueTask/split()``.
+    /// - Returns: The arguments for ``insert`` and ``update``.
+    /// - Throws: The errors of the encoder.
     mutating func values(of task: QueueTask) throws -> [(any DatabaseValueConvertible)?] {
         let status = task.status
         return [
@@ -63,11 +62,11 @@ struct TaskRow {
         ]
     }
 
-    /// The task of a row that ``select`` has read, without its tags.
+    /// Returns the task of a row of ``select``, without its tags.
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - index: Where its columns begin.
+    ///   - index: The index of its first column.
     /// - Returns: The task.
     /// - Throws: `QueueDamage`, with the id of the task.
     mutating func task(_ row: Row, from index: Int = 0) throws -> QueueTask {
@@ -108,7 +107,7 @@ struct TaskRow {
         }
     }
 
-    /// The status, of which the columns come next.
+    /// Returns the status, whose columns are next.
     func status(_ reader: inout ColumnReader) throws -> TaskStatus {
         var status = TaskStatus()
         guard let wanted = TaskStatus.Wanted(stored: try reader.text()) else {
@@ -125,12 +124,12 @@ struct TaskRow {
         return status
     }
 
-    /// A value as JSON.
+    /// Returns a value as JSON.
     func json(_ value: some Encodable) throws -> String {
         String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// A value of JSON.
+    /// Returns the value of JSON.
     func read<Value: Decodable>(_ json: String?) throws -> Value? {
         guard let json else { return nil }
         do {
@@ -148,7 +147,7 @@ struct TaskRow {
     }
 
     private mutating func options(_ json: String) throws -> DownloadOptions {
-        // What `selectWithoutOptions` reads is not to take the place of what is decoded.
+        // The placeholder of `selectWithoutOptions` must not replace the decoded options.
         guard json != "{}" else { return DownloadOptions() }
         if let decodedOptions, decodedOptions.json == json { return decodedOptions.options }
         let options: DownloadOptions = try read(json) ?? DownloadOptions()
@@ -157,10 +156,10 @@ struct TaskRow {
     }
 }
 
-/// Reads the columns of a row one after the other; GRDB's own conversions end the program where a value is of
-/// another type, as it may be in a damaged file.
+/// Reads the columns of a row in order; GRDB's conversions would end the program if a value has
+/// another type, as in a damaged file.
 struct ColumnReader {
-    /// A value as SQLite has it, which GRDB reads without looking for a conversion.
+    /// A value of SQLite, which GRDB reads without a conversion.
     private struct Cell: DatabaseValueConvertible, StatementColumnConvertible {
         let databaseValue: DatabaseValue
 
@@ -214,7 +213,8 @@ struct ColumnReader {
 }
 
 extension TaskStatus.Wanted {
-    /// The word in the database: `run`, or `held` for a paused task, as every version of segget stored it.
+    /// The word in the database: `run`, or `held` for a paused task, as every version of segget
+    /// stored it.
     var stored: String { self == .paused ? "held" : rawValue }
 
     fileprivate init?(stored word: String) {

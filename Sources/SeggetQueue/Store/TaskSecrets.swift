@@ -1,24 +1,24 @@
-// Store: where a queue's tasks are kept, and who may work on them. It knows SQLite and files; it never knows what
-// a task may do next, nor how a file is fetched.
+// Store: the stored tasks of a queue, and its lock. It knows SQLite and files; it never knows what
+// a task may do next, or how a file is downloaded.
 
 import Segmenter
 
-/// What of a task is secret, and so is kept apart from its record, or nowhere but in memory.
+/// The secrets of a task, which are stored apart from its record, or kept in memory only.
 ///
-/// What is `nil` is whole in the record.
+/// Where a value is `nil`, the record has the whole value.
 package struct TaskSecrets: Sendable, Hashable, Codable {
     /// The URL as it was added, in full.
     package var url: String?
-    /// The URLs that it is fetched from, in full.
+    /// The present URLs, in full.
     package var urls: [String]?
     /// All options.
     package var options: DownloadOptions?
-    /// The words of the command that gives a new link.
+    /// The words of the command that prints a new link.
     package var refreshCommand: [String]?
-    /// The parts of which there are secrets that are neither here nor in the record.
+    /// The parts whose secrets are neither here nor in the record.
     package var gone: QueueTask.SecretParts?
 
-    /// Whether there is nothing secret.
+    /// Whether there are no secrets.
     package var isEmpty: Bool {
         url == nil && urls == nil && options == nil && refreshCommand == nil
     }
@@ -28,10 +28,10 @@ package struct TaskSecrets: Sendable, Hashable, Codable {
         case refreshCommand = "refresh_command"
     }
 
-    /// Puts the secrets back into a task.
+    /// Returns a record with its secrets.
     ///
-    /// - Parameter record: The task without what ``QueueTask/split()`` took out of it.
-    /// - Returns: The whole task; the record as it is when there are no secrets.
+    /// - Parameter record: A record of ``QueueTask/split()``.
+    /// - Returns: The whole task; the unchanged record if there are no secrets.
     package func merged(into record: QueueTask) -> QueueTask {
         guard !isEmpty else { return record }
         var task = record
@@ -45,12 +45,13 @@ package struct TaskSecrets: Sendable, Hashable, Codable {
 }
 
 extension QueueTask {
-    /// Takes the task apart: `secrets.merged(into: record)` is the task again.
+    /// Splits the task into a record and secrets; `secrets.merged(into: record)` is the task again.
     ///
-    /// The record has neither user nor password in its URLs, no secret option, and no refresh command; with
-    /// ``keepsNoSecrets`` its URLs have no query and no fragment either, those in its options included.
+    /// The record has neither user nor password in its URLs, no secret option, and no refresh
+    /// command; with ``keepsNoSecrets`` its URLs, including those in its options, have no query and
+    /// no fragment.
     ///
-    /// - Returns: What may be stored with all else, and what may not.
+    /// - Returns: The record and the secrets.
     package func split() -> (record: QueueTask, secrets: TaskSecrets) {
         var record = self
         var secrets = TaskSecrets()
@@ -74,7 +75,7 @@ extension QueueTask {
         return (record, secrets)
     }
 
-    /// What a record of this task lacks.
+    /// Returns the parts that a record of this task lacks.
     private func parts(missingIn record: QueueTask) -> SecretParts {
         var parts: SecretParts = []
         if WebAddress.withoutSecrets(url) != record.url { parts.insert(.query) }

@@ -2,28 +2,28 @@ import Assembler
 import SeggetReports
 import Segmenter
 
-/// What is done on the disk about a task that nobody fetches; blocks.
+/// The work on the disk for a task without a download; blocks.
 enum Chores {
-    /// How a chore ended.
+    /// The end of a chore.
     enum Outcome: Sendable, Hashable {
         /// It is done.
         case done
-        /// The file was moved, and is another one now.
+        /// The file was moved, and has a new identity.
         case moved(QueueTask.FileMark)
-        /// The task can be removed, and leaves this part.
+        /// The task can be removed; this part remains.
         case left(CommandResult.LeftPart)
-        /// It cannot be done, for this reason; what there is stays where it is.
+        /// It failed for this reason; the files remain where they are.
         case failed(TaskProblem)
-        /// It was broken off, and all is as it was.
+        /// It was cancelled, and the files are unchanged.
         case cancelled
     }
 
-    /// Does what a task's chore says; doing it twice does no harm.
+    /// Does a task's chore; a second time does no harm.
     ///
     /// - Parameters:
     ///   - task: The task, with its secrets.
-    ///   - isCancelled: Asked again and again while bytes are copied.
-    /// - Returns: How it ended.
+    ///   - isCancelled: Is called repeatedly while bytes are copied.
+    /// - Returns: The end of the chore.
     static func run(_ task: QueueTask, isCancelled: () -> Bool = { false }) -> Outcome {
         do throws(AssemblyError) {
             switch task.chore {
@@ -70,10 +70,10 @@ enum Chores {
         _ = try Assembly.discard(at: target, owner: owner(task), known: known)
     }
 
-    /// Finds the part of a task that is not complete.
+    /// Finds the part of an incomplete task.
     ///
     /// - Parameter task: The task, with its secrets.
-    /// - Returns: The part; `nil` when there is none that is known to be this task's.
+    /// - Returns: The part; `nil` if none is known to belong to this task.
     static func leftPart(_ task: QueueTask) -> CommandResult.LeftPart? {
         guard task.status.state != .completed, let target = target(task.place),
             let path = task.place.path,
@@ -86,7 +86,8 @@ enum Chores {
         return CommandResult.LeftPart(path: part, bytes: max(occupied, record.bytes))
     }
 
-    /// What a task's part is known by: the URLs that it may have been begun for, and the recorded part.
+    /// Returns what identifies a task's part: the URLs for which it may have been started, and the
+    /// recorded part.
     static func owner(_ task: QueueTask) -> PartOwner {
         PartOwner(
             urls: [task.url] + task.urls + task.options.mirrors,
@@ -97,21 +98,21 @@ enum Chores {
         TaskProblem(.notMoved(old.path ?? task.url))
     }
 
-    /// Where a task's file goes, as far as it has a name.
+    /// Returns the path of a task's file; `nil` while it has no name.
     static func target(_ place: QueueTask.Place) -> FileTarget? {
         place.name.map { FileTarget(folder: place.folderPath, name: $0) }
     }
 }
 
 extension QueueTask.FileMark {
-    /// A finished file, as it stands there.
+    /// Creates the mark of a finished file.
     init(_ status: FileStatus) {
         self.init(
             device: status.identity.device, inode: status.identity.inode, size: status.size,
             modified: status.modified)
     }
 
-    /// Which finished file it is; `nil` for a part.
+    /// The version of the finished file; `nil` for a part.
     var version: FileVersion? {
         guard let size, let modified else { return nil }
         return FileVersion(
@@ -120,7 +121,7 @@ extension QueueTask.FileMark {
 }
 
 extension TaskProblem {
-    /// Why a download failed.
+    /// Creates the problem of a failed download.
     init(_ error: DownloadError) {
         let diagnostic = Diagnostic(error)
         self.init(

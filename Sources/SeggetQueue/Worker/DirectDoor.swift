@@ -2,15 +2,14 @@ import SeggetReports
 import Assembler
 import Segmenter
 
-/// The way to a queue that nobody works: its records, under its lock.
+/// The access to a queue without a worker: its records, under its lock.
 ///
-/// Each call has the lock for itself only as long as it lasts, and waits 5 s for it at the most.
+/// Each call holds the lock while it lasts, and waits for it for at most 5 s.
 public struct DirectDoor: QueueDoor {
     private let files: QueueFiles
     private let patience: Double
 
-    /// Takes the path of the queue's file; it is made where there is none and something is to be
-    /// written.
+    /// Creates the access to a queue's file, which the first change creates if it does not exist.
     public init(_ path: String, patience: Double = 5) {
         files = QueueFiles(path)
         self.patience = patience
@@ -20,7 +19,7 @@ public struct DirectDoor: QueueDoor {
         QueueMachine.Moment(wall: secondsSince1970(), boot: bootSeconds())
     }
 
-    /// Carries out commands, and what they do on the disk.
+    /// Carries out commands, and their work on the disk.
     public func perform(
         _ commands: [QueueCommand]
     ) async throws(QueueError) -> [[CommandResult]] {
@@ -46,9 +45,9 @@ public struct DirectDoor: QueueDoor {
         }
     }
 
-    /// Does what is to be done on the disk.
+    /// Does all chores.
     ///
-    /// - Returns: What could not be done.
+    /// - Returns: The chores that have failed.
     @discardableResult
     private func doChores(
         _ coordinator: QueueCoordinator
@@ -69,9 +68,10 @@ public struct DirectDoor: QueueDoor {
         return problems
     }
 
-    /// Makes a new queue of what can be read of a damaged one, which is kept beside it; blocks.
+    /// Creates a new queue from the readable records of a damaged one, which is kept beside it;
+    /// blocks.
     ///
-    /// - Returns: What was read.
+    /// - Returns: The result.
     /// - Throws: `QueueError`.
     package func recover() throws(QueueError) -> Recovery {
         let lock = try QueueLock.acquire(files, waiting: patience, isWorker: false)
@@ -79,12 +79,12 @@ public struct DirectDoor: QueueDoor {
         return try QueueStore.recover(files, now: now.wall)
     }
 
-    /// Tells of tasks; where there is no queue yet, of none.
+    /// Returns the report of tasks; without a queue, an empty one.
     public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
         try await offLoop("queue") { () throws(QueueError) in try recorded(filter) }
     }
 
-    /// Tells of tasks as they are recorded; blocks.
+    /// Returns the report of tasks as they are recorded; blocks.
     package func recorded(_ filter: TaskFilter) throws(QueueError) -> QueueReport {
         do throws(QueueError) {
             let store = try QueueStore(files, mode: .readOnly)
@@ -94,7 +94,7 @@ public struct DirectDoor: QueueDoor {
         }
     }
 
-    /// Tells everything of one task.
+    /// Returns the details of one task.
     public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
         try await offLoop("queue") { [files, now] () throws(QueueError) in
             let store = try QueueStore(files, mode: .readOnly)
@@ -103,7 +103,7 @@ public struct DirectDoor: QueueDoor {
         }
     }
 
-    /// The whole links of tasks; where there is no queue yet, of none.
+    /// Returns the whole links of tasks; without a queue, none.
     public func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
         do throws(QueueError) {
             return try await offLoop("queue") { [files, now] () throws(QueueError) in
@@ -115,7 +115,7 @@ public struct DirectDoor: QueueDoor {
         }
     }
 
-    /// The settings.
+    /// Returns the settings.
     public func settings() async throws(QueueError) -> QueueSettings {
         do throws(QueueError) {
             return try await offLoop("queue") { [files] () throws(QueueError) in
@@ -132,7 +132,7 @@ public struct DirectDoor: QueueDoor {
         try await locked { store throws(QueueError) in try store.setSettings(settings) }
     }
 
-    /// Runs something on the records while no other process does.
+    /// Runs a closure on the records, under the lock.
     private func locked<Result: Sendable>(
         _ body: @escaping @Sendable (QueueStore) throws(QueueError) -> Result
     ) async throws(QueueError) -> Result {
@@ -145,7 +145,7 @@ public struct DirectDoor: QueueDoor {
 }
 
 extension QueueTask {
-    /// A task that is to be added, with all that its secrets may be in.
+    /// Creates a task to add, with its secrets.
     init(_ new: NewTask) {
         self.init(
             id: new.id ?? ID(), url: new.url, urls: [new.url], place: new.place,

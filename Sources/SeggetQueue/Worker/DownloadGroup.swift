@@ -1,14 +1,14 @@
 public import Segmenter
 
-/// Some tasks of a queue that belong together for as long as a piece of a program runs.
+/// Tasks of a queue that belong together while a part of a program runs.
 public actor DownloadGroup {
-    /// What becomes of the tasks that have not ended when the group does.
+    /// What happens to unfinished tasks at the end of the group.
     public enum AtEnd: Sendable, Hashable {
-        /// They are held, and keep their bytes.
+        /// They are paused, and keep their bytes.
         case holds
         /// They are cancelled.
         case cancels
-        /// They go on.
+        /// They continue.
         case leaves
     }
 
@@ -33,7 +33,7 @@ public actor DownloadGroup {
 
     /// Waits until all tasks of the group have ended.
     ///
-    /// - Returns: What is told of each, in the order in which they were added.
+    /// - Returns: Their reports, in the order in which they were added.
     /// - Throws: `QueueError`.
     public func ended() async throws(QueueError) -> [TaskReport] {
         var reports: [TaskReport] = []
@@ -53,10 +53,10 @@ public actor DownloadGroup {
 }
 
 extension DownloadQueue {
-    /// Runs a piece of a program with tasks that belong together.
+    /// Runs a part of a program with tasks that belong together.
     ///
     /// - Parameters:
-    ///   - end: What becomes of the tasks that have not ended when `body` has returned or thrown.
+    ///   - end: What happens to unfinished tasks when `body` has returned or thrown.
     ///   - body: Adds the tasks.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, and `QueueError`.

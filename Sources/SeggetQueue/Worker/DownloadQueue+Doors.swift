@@ -2,15 +2,15 @@ import Assembler
 import SeggetReports
 import Segmenter
 
-// What the queue is told, and asked.
+// Commands and settings.
 extension DownloadQueue {
-    /// Carries out commands, one after the other; returns when what they do on the disk is done too.
+    /// Carries out commands in order, and returns after their work on the disk.
     public func perform(
         _ commands: [QueueCommand]
     ) async throws(QueueError) -> [[CommandResult]] {
         try await waitForChores(of: commands)
         recordAll()
-        // Where nothing was to be done, nobody has looked at the time.
+        // An idle queue does not look at the time.
         applyRules()
         let coordinator = try coordinator()
         var results = try coordinator.perform(commands, now)
@@ -30,25 +30,25 @@ extension DownloadQueue {
         return results
     }
 
-    /// Waits until nothing is done on the disk about the tasks that commands are about.
+    /// Waits until the tasks of commands have no chore.
     private func waitForChores(of commands: [QueueCommand]) async throws(QueueError) {
         while true {
             var ids: Set<QueueTask.ID> = []
             for selection in commands.compactMap(\.selection) {
                 ids.formUnion(try coordinator().ids(of: selection))
             }
-            // How earlier ones ended is no answer to these commands.
+            // The results of earlier chores are not those of these commands.
             for id in ids { (choreProblems[id], leftParts[id]) = (nil, nil) }
             guard try coordinator().machine.hasChore(ids) else { return }
-            // Another command may begin something about one of them meanwhile.
+            // Another command may have started a chore for one of them meanwhile.
             while try coordinator().machine.hasChore(ids) { await change() }
         }
     }
 
-    /// The settings.
+    /// Returns the settings.
     public func settings() throws(QueueError) -> QueueSettings { current }
 
-    /// Changes the settings; they are in force at once.
+    /// Changes the settings, which apply immediately.
     public func change(_ settings: QueueSettings) throws(QueueError) {
         let settings = try settings.checked()
         try coordinator().store.setSettings(settings)
@@ -59,7 +59,7 @@ extension DownloadQueue {
         occur { machine, now in machine.limit(to: settings.maxRunning, now) }
     }
 
-    /// Reads the settings again, where something else has written them.
+    /// Reads the settings again after another process has written them.
     ///
     /// - Throws: `QueueError`.
     public func rereadSettings() throws(QueueError) {
@@ -68,7 +68,7 @@ extension DownloadQueue {
 
     // MARK: Chores
 
-    /// Most tasks about which something is done on the disk at a time.
+    /// Maximum number of chores at a time.
     private static let mostChores = 8
 
     func doChore(_ id: QueueTask.ID) {

@@ -1,7 +1,7 @@
 import Glibc
 import Segmenter
 
-// Who asks which tasks have changed.
+// Observers, which read the tasks that have changed.
 extension DownloadQueue: QueueFeed {
     package func observe(_ bell: @escaping @Sendable () -> Void) -> UInt64 {
         subscribers.add(bell)
@@ -40,7 +40,7 @@ extension DownloadQueue: QueueFeed {
 
     package func speedHistory() -> SpeedReport { speeds.speeds(at: secondsSince1970()) }
 
-    /// Notes the speed of all tasks each second, as long as one runs.
+    /// Notes the total speed each second while a task runs.
     func measureSpeed() {
         guard speedometer == nil else { return }
         speedometer = Task { [weak self] in

@@ -2,7 +2,7 @@ import Assembler
 import SeggetReports
 import Segmenter
 
-// What has a slot, from its beginning to its end.
+// The downloads of tasks with a slot, from their start to their end.
 extension DownloadQueue {
     func start(_ id: QueueTask.ID) {
         let whole: QueueTask?
@@ -19,7 +19,7 @@ extension DownloadQueue {
         Task { await follow(download) }
     }
 
-    /// A task that cannot even begin.
+    /// Records the failure of a task that cannot start.
     private func fail(_ id: QueueTask.ID, _ problem: TaskProblem) {
         Task {
             occur { [self] machine, now throws(QueueError) in
@@ -30,7 +30,7 @@ extension DownloadQueue {
         }
     }
 
-    /// Follows a download to its end; off the actor's thread, where nearly all events stay.
+    /// Follows a download to its end, off the actor's thread, which gets only few of the events.
     private nonisolated func follow(_ download: any TaskRun) async {
         var (phase, received): (DownloadProgress.Phase?, Int64) = (nil, 0)
         var lastByte: Double?
@@ -51,7 +51,7 @@ extension DownloadQueue {
         await ended(download.id, await download.result, lastByte)
     }
 
-    /// A task has brought its first bytes.
+    /// A task has received its first bytes.
     private func brought(_ id: QueueTask.ID) {
         guard open?.machine.entries[id]?.status.problem != nil else { return }
         occur { machine, _ in machine.progressed(id) }
@@ -62,7 +62,8 @@ extension DownloadQueue {
         switch event {
         case .probed(let file):
             runs[id]?.remote = file
-            // A download that began while its task waited for the network has nothing to say of its return.
+            // A download that started while its task waited for the network does not report its
+            // return.
             if case .waitingForNetwork(let since)? = open?.machine.entries[id]?.status.state {
                 let notice = DownloadNotice.networkIsBack(
                     after: .seconds(max(0, now.wall - since)))
@@ -72,7 +73,7 @@ extension DownloadQueue {
         case .started(let start): started(id, start)
         case .notice(let notice):
             switch notice {
-            // There is one a moment, and they say nothing about the file: only who looks at the task is told.
+            // These are frequent, and not about the file: only the details of the task show them.
             case .stole, .hedged:
                 runs[id]?.timeline.addFrequent(
                     TaskEvent(
@@ -91,13 +92,13 @@ extension DownloadQueue {
         }
     }
 
-    /// The host of a task can be reached.
+    /// The host of a task is reachable.
     private func networkBack(_ id: QueueTask.ID) {
         guard open?.machine.entries[id]?.isAway == true else { return }
         occur { machine, now in machine.networkBack(id, now) }
     }
 
-    /// Notes what happened to a task; what is recorded of it is at most its last 200 events.
+    /// Notes an event of a task; at most its last 200 events are recorded.
     private func addEvent(_ id: QueueTask.ID, _ event: String, _ message: String) {
         let event = TaskEvent(time: secondsSince1970(), event: event, message: message)
         runs[id]?.timeline.add(event)
@@ -128,7 +129,7 @@ extension DownloadQueue {
             if case .failure(let error) = result {
                 ending = try coordinator.ending(
                     of: task, error, delays: current.retryDelays, besides: Set(runs.keys), machine)
-                // What a shutdown stops, runs again.
+                // A download that a shutdown stops runs again later.
                 if isShutDown, ending == .stopped { ending = nil }
             }
             if let ending { machine.ended(id, ending, now) }

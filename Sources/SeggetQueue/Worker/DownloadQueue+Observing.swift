@@ -3,7 +3,7 @@ import Assembler
 import Glibc
 public import Segmenter
 
-// Who looks at the queue, or waits for one of its tasks.
+// Reports and streams, and waiting for tasks.
 extension DownloadQueue {
     /// The number of tasks whose reports the actor makes without a pause: a few milliseconds.
     private static let slice = 100
@@ -25,17 +25,17 @@ extension DownloadQueue {
         return try coordinator().store.report(of: reports, filter, worker: getpid(), try view())
     }
 
-    /// The whole links of tasks.
+    /// Returns the whole links of tasks.
     public func links(_ filter: TaskFilter) throws(QueueError) -> [TaskLinks] {
         try coordinator().links(filter)
     }
 
-    /// Tells everything of one task.
+    /// Returns the details of one task.
     public func detail(_ selector: String) async throws(QueueError) -> TaskDetail {
         let id = try coordinator().id(selector)
         let asked = runs[id]?.download
         let traffic = await asked?.traffic()
-        // Meanwhile the task may have ended, or be gone, or the queue shut down.
+        // Meanwhile the task may have ended or been removed, or the queue shut down.
         let coordinator = try coordinator()
         let run = runs[id]
         let progress = run?.download.progress
@@ -79,10 +79,10 @@ extension DownloadQueue {
         return view
     }
 
-    /// How far everything is, whenever that changes, at most ten times a second.
+    /// Returns a stream of views, one after each change, at most ten a second.
     ///
-    /// Each call gives a stream of its own, for one reader, that begins with what is so now, keeps
-    /// the newest only, and ends with the queue.
+    /// Each call returns a separate stream for one reader. It begins with the present view, keeps
+    /// only the newest one for a slow reader, and ends with the queue.
     public func snapshots() -> AsyncStream<QueueView> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: QueueView.self, bufferingPolicy: .bufferingNewest(1))
@@ -95,10 +95,10 @@ extension DownloadQueue {
         return stream
     }
 
-    /// What happens in the queue from now on.
+    /// Returns a stream of all later events.
     ///
-    /// Each call gives a stream of its own, for one reader, that keeps the newest 256 events for a
-    /// slow one, and ends with the queue.
+    /// Each call returns a separate stream for one reader. It keeps the newest 256 events for a
+    /// slow reader, and ends with the queue.
     public func events() -> AsyncStream<QueueEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: QueueEvent.self, bufferingPolicy: .bufferingNewest(Subscribers.mostEvents))
@@ -113,10 +113,10 @@ extension DownloadQueue {
 
     // MARK: One task
 
-    /// Adds a task, or finds the one that is known by the same URL and folder.
+    /// Adds a task, or finds the existing one with the same URL and folder.
     ///
     /// - Returns: Its id.
-    /// - Throws: `QueueError`, also when it is refused.
+    /// - Throws: `QueueError`, also if the task is refused.
     @discardableResult
     public func add(_ task: NewTask) async throws(QueueError) -> QueueTask.ID {
         let result = try await perform([.add(task)])[0][0]
@@ -128,12 +128,12 @@ extension DownloadQueue {
 
     /// Waits for the end of a task.
     ///
-    /// Cancelling whoever waits stops nothing but the waiting.
+    /// Cancelling the caller stops only the waiting.
     ///
     /// - Parameter id: The task.
-    /// - Returns: What is told of it: it is completed, failed or cancelled.
-    /// - Throws: `noTask` when there is none or it is removed; `worker` when the queue is shut
-    ///   down, or waiting was cancelled.
+    /// - Returns: Its report: it is completed, failed or cancelled.
+    /// - Throws: `noTask` if the task does not exist or is removed; `worker` if the queue is shut
+    ///   down, or the caller is cancelled.
     public func ended(_ id: QueueTask.ID) async throws(QueueError) -> TaskReport {
         while true {
             guard let task = try coordinator().store.task(id) else {
@@ -150,9 +150,9 @@ extension DownloadQueue {
         }
     }
 
-    /// Waits until nothing is left to be done but by the user: all tasks are held, or have ended.
+    /// Waits until every task is paused or finished.
     ///
-    /// - Throws: `QueueError`, when the queue cannot be worked any more.
+    /// - Throws: `QueueError`, if the queue cannot continue.
     public func idle() async throws(QueueError) {
         while try !coordinator().machine.isIdle {
             guard !Task.isCancelled else {

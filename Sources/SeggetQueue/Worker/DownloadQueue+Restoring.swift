@@ -2,9 +2,9 @@ import Assembler
 import SeggetReports
 import Segmenter
 
-// What the last worker left, and what is to be done about a download that has ended.
+// The records after a worker was killed.
 extension DownloadQueue {
-    /// Brings the records to what is on the disk, where the last worker was stopped in between.
+    /// Updates the records to the files on the disk, in case the last worker was killed.
     ///
     /// - Throws: `QueueError`.
     static func restore(_ store: QueueStore, _ now: QueueMachine.Moment) throws(QueueError) {
@@ -20,7 +20,7 @@ extension DownloadQueue {
                     try Assembly.standing(at: place, owner: Chores.owner(task))
                 }
             } catch {
-                // Whoever fetches it next meets the same, and says so.
+                // The next download of the task fails the same way, and reports it.
                 continue
             }
             switch Restoration(record, at: there, movingFrom: origin) {
@@ -47,7 +47,7 @@ extension DownloadQueue {
 }
 
 extension QueueTask {
-    /// Where its file is to be moved away from; `nil` when it is not.
+    /// The path from which its file is to be moved; `nil` if it is not.
     fileprivate var origin: FileTarget? {
         if case .move(let place)? = chore { Chores.target(place) } else { nil }
     }

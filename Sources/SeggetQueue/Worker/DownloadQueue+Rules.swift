@@ -1,9 +1,9 @@
 import SeggetReports
 import Assembler
 
-// What the settings say for this time and this machine.
+// The limits that the settings set at this time on this machine.
 extension DownloadQueue {
-    /// Puts in force what holds now.
+    /// Applies the limits of this moment.
     func applyRules() {
         let before = limits
         limits = current.limits(atMinute: TimeOfDay.minute, facts)
@@ -16,22 +16,22 @@ extension DownloadQueue {
         }
     }
 
-    /// Why nothing is fetched, in words; `nil` where nothing is to be.
+    /// The reason why no task runs, as text; `nil` if no task is to run anyway.
     var pause: String? {
         guard isWorking, open?.machine.isIdle == false else { return nil }
         return limits.reason?.text
     }
 
-    /// When the machine is to be asked, on the boot clock; infinity where it is not.
+    /// The time of the next question to the machine, on the boot clock; infinity for none.
     var lookDue: Double { wantsFacts && !isLooking ? nextLook : .infinity }
 
-    /// Whether a rule asks for something, and something is to be fetched.
+    /// Whether a rule has a question, and a task is to run.
     private var wantsFacts: Bool {
         isWorking && !isShuttingDown && !current.questions.isEmpty
             && open?.machine.isIdle == false
     }
 
-    /// Has the machine asked what the rules want to know, if that is due.
+    /// Asks the machine the questions of the rules, if that is due.
     func lookAtMachine() {
         guard wantsFacts else { return forgetFacts() }
         guard !isLooking, bootSeconds() >= nextLook else { return }
@@ -43,11 +43,11 @@ extension DownloadQueue {
         }
     }
 
-    /// The machine has answered.
+    /// Takes the answer of the machine.
     private func answered(_ questions: Set<MachineQuestion>, _ facts: MachineFacts) {
         isLooking = false
         guard wantsFacts else { return forgetFacts() }
-        // The rules may be others by now: then it is asked again.
+        // If the rules have changed meanwhile, the machine is asked again.
         if questions == current.questions {
             self.facts = facts
             nextLook = bootSeconds() + configuration.machine.interval
@@ -57,6 +57,6 @@ extension DownloadQueue {
         setClock()
     }
 
-    /// What the machine said does not count any more: it is asked again before anything is fetched.
+    /// Drops the answers of the machine, which is asked again before a task runs.
     func forgetFacts() { (facts, nextLook) = (nil, 0) }
 }

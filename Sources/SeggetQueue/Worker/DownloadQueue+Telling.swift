@@ -1,16 +1,16 @@
 public import Segmenter
 
-/// How a task has ended: its file is complete, or it has failed for good.
+/// The end of a task: its file is complete, or it has failed.
 public struct TaskEnd: Sendable {
-    /// What is told of the task.
+    /// The report of the task.
     public var task: TaskReport
-    /// How its download ended; `nil` where it could not begin, as the task's error says.
+    /// The result of its download; `nil` if it could not start, as the task's error says.
     public var result: Result<DownloadedFile, DownloadError>?
 }
 
-// What has been recorded, to whoever wants to know.
+// Notifications about recorded changes.
 extension DownloadQueue {
-    /// Tells of the records that have changed.
+    /// Notifies subscribers of changed records.
     func tellChanges(_ coordinator: QueueCoordinator) {
         subscribers.touch(coordinator.store.takeTouched())
         let (changed, removed) = coordinator.takeRecorded()
@@ -18,12 +18,12 @@ extension DownloadQueue {
         for id in removed { ends[id] = nil }
         defer { if hasEnded, coordinator.machine.isDone { configuration.idle?() } }
         guard subscribers.wantsEvents || !ends.isEmpty else { return }
-        // In their order, so that those that start together are told of so.
+        // In queue order, so that tasks that start together are reported in that order.
         func place(_ id: QueueTask.ID) -> Int64 {
             coordinator.machine.entries[id]?.status.position ?? .max
         }
         for id in changed.sorted(by: { place($0) < place($1) }) {
-            // A record that cannot be read is found out by whoever needs it.
+            // A record that cannot be read is reported when it is needed.
             guard subscribers.wantsEvents || ends[id] != nil,
                 let task = try? coordinator.store.task(id)
             else { continue }
@@ -35,12 +35,12 @@ extension DownloadQueue {
         for id in removed { subscribers.tell(.removed(id)) }
     }
 
-    /// Notes how the download of a task ended, where the task has ended with it.
+    /// Notes the result of a download that has ended its task.
     ///
     /// - Parameters:
-    ///   - result: How it ended; `nil` where it could not begin.
+    ///   - result: The result; `nil` if the download could not start.
     ///   - id: The task.
-    ///   - machine: The rules, which know its end.
+    ///   - machine: The rules, which know the end of the task.
     func note(
         _ result: Result<DownloadedFile, DownloadError>?, of id: QueueTask.ID,
         _ machine: QueueMachine
@@ -52,9 +52,9 @@ extension DownloadQueue {
         }
     }
 
-    /// Tells of the end of a task, once its file is where it is to be.
+    /// Reports the end of a task, once its file is at its place.
     ///
-    /// - Returns: Whether that was told.
+    /// - Returns: Whether it was reported.
     private func tellEnd(_ task: QueueTask, _ report: TaskReport) -> Bool {
         guard let result = ends[task.id], task.status.isEnded else { return false }
         guard task.chore == nil else { return false }

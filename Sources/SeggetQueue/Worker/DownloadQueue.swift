@@ -3,7 +3,7 @@ import Glibc
 import SeggetReports
 public import Segmenter
 
-/// A queue of downloads that is being worked: its tasks are fetched, a few at a time, by the rules of
+/// A queue of downloads with a worker, which downloads a few tasks at a time by the rules of
 /// `docs/queue.md`.
 ///
 /// ```swift
@@ -13,49 +13,50 @@ public import Segmenter
 /// }
 /// ```
 ///
-/// What it records survives a kill at any moment; the next one that opens the file goes on. One process works a
-/// queue at a time. May be used from any thread or task; its own work is done on a thread of its own.
+/// Its records survive a kill at any moment; the next worker that opens the file continues. A queue
+/// has one worker at a time. May be used from any thread or task; its work is done on a separate
+/// thread.
 public actor DownloadQueue: QueueDoor {
-    /// How a queue is worked.
+    /// The configuration of a worker.
     public struct Configuration: Sendable {
-        /// Seconds that another process is waited for to let go of the queue.
+        /// Seconds to wait until another process releases the queue.
         public var patience = 5.0
-        /// Is told which process works the queue, once, while this one waits for its end.
+        /// Is called once with the present worker while this process waits for its end.
         ///
-        /// Called on a thread of its own, before the queue is open.
+        /// Called on a separate thread, before the queue is open.
         public var waits: (@Sendable (QueueError) -> Void)?
-        /// What earlier sessions learned of servers, and where this one adds to it.
+        /// The facts about servers that earlier sessions have stored, and to which this one adds.
         public var memory: ServerMemory?
-        /// How the disk serves the threads that read what has arrived back, to check it.
+        /// The disk priority of the threads that read received data back to check it.
         public var checkPriority = DiskPriority.normal
-        /// Makes, of the words of a task's refresh command, what gives a new link.
+        /// Creates the closure that gets a new link, from the words of a task's refresh command.
         public var refresh: (@Sendable ([String]) -> RefreshURL)?
-        /// Is told of each task that is complete or has failed for good, once that is recorded.
+        /// Is called for each task that is complete or has failed, once that is recorded.
         ///
         /// Called on the queue's thread, in order: it must not block.
         public var ended: (@Sendable (TaskEnd) -> Void)?
-        /// Is told when the end of a task has left nothing to do but for the user.
+        /// Is called when, after the end of a task, every task is paused or finished.
         ///
-        /// Called on the queue's thread, behind ``ended``: it must not block.
+        /// Called on the queue's thread, after ``ended``: it must not block.
         public var idle: (@Sendable () -> Void)?
-        /// Answers what rules ask of the machine.
+        /// Answers the questions of rules to the machine.
         var machine = MachineWatch()
-        /// Makes the default configuration.
+        /// Creates the default configuration.
         public init() {}
     }
 
-    /// One task that is being fetched.
+    /// A task that is being downloaded.
     struct Run {
         var download: any TaskRun
-        /// Where its file goes, as it was told.
+        /// The place of its file when the download started.
         let place: QueueTask.Place
-        /// Where its file goes, once that is known.
+        /// The path of its file, once it is known.
         var path: String?
-        /// What the server offers.
+        /// The file that the server offers.
         var remote: RemoteFile?
-        /// What identifies the version.
+        /// The identity of the version.
         var identity: String?
-        /// What happened and is not recorded yet.
+        /// The events that are not recorded yet.
         var timeline = TaskTimeline()
     }
 
@@ -69,54 +70,55 @@ public actor DownloadQueue: QueueDoor {
     let configuration: Configuration
     let runner: any TaskRunner
     let lock: QueueLock
-    /// `nil` once the queue is shut down.
+    /// The records and the machine; `nil` once the queue is shut down.
     var open: QueueCoordinator?
     var runs: [QueueTask.ID: Run] = [:]
-    /// Bytes that downloads have brought that are over.
+    /// Bytes that ended downloads have received.
     var bytesReceived: Int64 = 0
-    /// Why the records cannot be used any more: nothing is begun or told from then on.
+    /// The reason why the records can no longer be used; from then on nothing starts or is
+    /// reported.
     private(set) var broken: QueueError?
-    /// What has happened and could not be recorded, as the disk was full.
+    /// Events that could not be recorded, because the disk was full.
     private var unrecorded: [Occurrence] = []
     var choreProblems: [QueueTask.ID: TaskProblem] = [:]
-    /// The parts that tasks leave which were removed while they were fetched.
+    /// The remaining parts of tasks that were removed while they were downloaded.
     var leftParts: [QueueTask.ID: CommandResult.LeftPart] = [:]
-    /// The tasks about which something is done on the disk, and those whose turn comes next.
+    /// The tasks whose chores run, and those whose chores wait.
     var choresUnderWay: Set<QueueTask.ID> = []
     var nextChores: [QueueTask.ID] = []
-    /// Whoever waits for something to change.
+    /// The callers that wait for a change.
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var nextWaiter: UInt64 = 0
-    /// Whether it fetches what has a slot.
+    /// Whether tasks with a slot are downloaded.
     private(set) var isWorking = false
-    /// What calls ``tick()``, and when, on the boot clock.
+    /// The task that calls ``tick()``, and its time on the boot clock.
     private var clock: (task: Task<Void, Never>, due: Double)?
     var subscribers = Subscribers()
     var publisher: Task<Void, Never>?
-    /// How fast all tasks were, and what notes that while something runs.
+    /// The total speeds, and the task that notes them while a task runs.
     var speeds = SpeedHistory(at: secondsSince1970())
     var speedometer: Task<Void, Never>?
-    /// Whether subscribers were told what is so now, but for what is being fetched.
+    /// Whether subscribers have the present view, apart from running tasks.
     private var isTold = true
     var current = QueueSettings()
-    /// What these come to now.
+    /// The effect of the settings now.
     var limits = QueueLimits()
-    /// What the machine said last; `nil` where it was not asked what the rules want to know.
+    /// The last answers of the machine; `nil` if it has not answered the questions of the rules.
     var facts: MachineFacts?
-    /// Whether it is being asked, and when that is due, on the boot clock.
+    /// Whether the machine is being asked, and when that is due, on the boot clock.
     var (isLooking, nextLook) = (false, 0.0)
-    /// How downloads of tasks have ended that have not been told yet; `nil` of those that could not begin.
+    /// The results of downloads that were not reported yet; `nil` for those that could not start.
     var ends: [QueueTask.ID: Result<DownloadedFile, DownloadError>?] = [:]
-    /// Whether it is being shut down; whoever copies bytes asks for it on another thread.
+    /// Whether it is being shut down; chores read it on other threads.
     let isLeaving = Monitor(false)
     var isShuttingDown: Bool { isLeaving.withLock { $0 } }
 
-    /// Opens a queue; nothing is fetched before ``work()``.
+    /// Opens a queue; no task runs before ``work()``.
     ///
     /// - Parameters:
-    ///   - path: The queue's file; it is made where there is none.
-    ///   - configuration: How it is worked.
-    /// - Returns: The queue, which other processes leave alone until ``shutdown()``.
+    ///   - path: The queue's file, which is created if it does not exist.
+    ///   - configuration: The configuration.
+    /// - Returns: The queue, which is locked for other processes until ``shutdown()``.
     /// - Throws: `QueueError`.
     public static func open(
         _ path: String, configuration: Configuration = Configuration()
@@ -145,11 +147,11 @@ public actor DownloadQueue: QueueDoor {
         try Self.restore(store, now)
         open = try QueueCoordinator(store, maxRunning: 0, now)
         applyRules()
-        // What was to be done on the disk is done at once.
+        // Chores of the last worker are done immediately.
         carryOut()
     }
 
-    /// Begins to fetch what has a slot; does nothing when it has begun.
+    /// Starts to download tasks; does nothing if it has started.
     public func work() {
         guard !isWorking, !isShuttingDown else { return }
         isWorking = true
@@ -161,12 +163,12 @@ public actor DownloadQueue: QueueDoor {
         setClock()
     }
 
-    /// The time.
+    /// The present moment.
     nonisolated var now: QueueMachine.Moment {
         QueueMachine.Moment(wall: secondsSince1970(), boot: bootSeconds())
     }
 
-    /// The records.
+    /// Returns the records and the machine.
     func coordinator() throws(QueueError) -> QueueCoordinator {
         if let broken { throw broken }
         guard let open else {
@@ -175,9 +177,9 @@ public actor DownloadQueue: QueueDoor {
         return open
     }
 
-    /// Stops all downloads in order, records what there is, and lets go of the queue.
+    /// Stops all downloads in an orderly way, records them, and releases the queue.
     ///
-    /// What ran runs again when the queue is opened next.
+    /// Running tasks run again when the queue is opened next.
     public func shutdown() async {
         guard !isShuttingDown else { return }
         isLeaving.withLock { $0 = true }
@@ -193,16 +195,16 @@ public actor DownloadQueue: QueueDoor {
         wake()
     }
 
-    // MARK: Waiting for something to change
+    // MARK: Waiting for changes
 
-    /// Waits until something has changed, also where the calling task is cancelled.
+    /// Waits for a change, even if the calling task is cancelled.
     func change() async {
         let number = nextWaiter
         nextWaiter += 1
         await withCheckedContinuation { waiters[number] = $0 }
     }
 
-    /// Waits until something has changed, or the calling task is cancelled.
+    /// Waits for a change, or until the calling task is cancelled.
     func changeOrCancel() async {
         let number = nextWaiter
         nextWaiter += 1
@@ -228,15 +230,15 @@ public actor DownloadQueue: QueueDoor {
         publishSoon()
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Something that has happened: how the rules take it, and what is recorded.
+    /// An event: its effect on the rules and on the records.
     typealias Occurrence = (inout QueueMachine, QueueMachine.Moment) throws(QueueError) -> Void
 
-    /// Takes what has happened into the rules and the records, and does what follows.
+    /// Applies an event to the rules and the records, and carries out the actions.
     ///
-    /// What cannot be recorded for want of space is kept, and recorded in its turn. Where the records cannot be
-    /// used at all, the queue is ``broken``.
+    /// An event that cannot be recorded because the disk is full is kept, and recorded later. If
+    /// the records cannot be used at all, the queue is ``broken``.
     func occur(_ occurrence: @escaping Occurrence) {
         unrecorded.append(occurrence)
         recordAll()
@@ -250,7 +252,7 @@ public actor DownloadQueue: QueueDoor {
                 try coordinator.change { machine throws(QueueError) in try occurrence(&machine, now)
                 }
             } catch {
-                // The clock comes back to what a full disk or a reader holds up.
+                // The clock retries after a full disk, or while a reader has locked the database.
                 if error.code != .diskFull, error.code != .busy { broken = error }
                 setClock()
                 wake()
@@ -261,7 +263,7 @@ public actor DownloadQueue: QueueDoor {
         carryOut()
     }
 
-    /// Does what the rules say.
+    /// Carries out the actions of the rules.
     func carryOut() {
         guard let coordinator = open else { return }
         for action in coordinator.takeActions() {
@@ -280,8 +282,8 @@ public actor DownloadQueue: QueueDoor {
     private var secondsToNextTick: Double {
         guard let coordinator = open else { return 60 }
         if !unrecorded.isEmpty { return 1 }
-        // A time of day is looked at often enough for its minutes, and what was suspended is found out soon. Where
-        // nothing is to be done, nobody is to be woken.
+        // Rules with times need a look in each minute, and the end of a suspension is to be noticed
+        // soon. An idle queue wakes nobody.
         let most =
             switch (coordinator.machine.isIdle, current.dependsOnTime) {
             case (false, true): 5.0
@@ -291,7 +293,7 @@ public actor DownloadQueue: QueueDoor {
         return min(most, max(0.01, min(coordinator.machine.nextDue, lookDue) - bootSeconds()))
     }
 
-    /// Has the clock ring in time, if it would not.
+    /// Sets the clock to the next tick, if it is not early enough.
     func setClock() {
         guard isWorking, !isShuttingDown else { return }
         let seconds = secondsToNextTick
@@ -315,7 +317,7 @@ public actor DownloadQueue: QueueDoor {
 
     // MARK: Subscribers
 
-    /// Has what has changed told soon, at most ten times a second.
+    /// Schedules a view for subscribers, at most ten times a second.
     func publishSoon() {
         isTold = false
         guard publisher == nil, !subscribers.isEmpty else { return }
@@ -327,9 +329,9 @@ public actor DownloadQueue: QueueDoor {
         }
     }
 
-    /// Tells how far everything is, unless that was told, and nothing changes.
+    /// Sends subscribers a view, unless they have it, and nothing changes.
     ///
-    /// - Returns: Whether it is to be looked at again soon.
+    /// - Returns: Whether to call it again soon.
     private func publish() -> Bool {
         guard !subscribers.isEmpty, !isTold || !runs.isEmpty else {
             publisher = nil
@@ -342,17 +344,18 @@ public actor DownloadQueue: QueueDoor {
 }
 
 extension DownloadQueue {
-    /// Has commands find this process.
+    /// Lets commands find this process.
     ///
-    /// - Parameter socket: Path of the socket at which it is reached.
+    /// - Parameter socket: The path of its socket.
     /// - Throws: `QueueError`.
     public func announce(socket: String) throws(QueueError) {
         try lock.announce(socket: socket)
     }
 
-    /// Waits for ever, unless the queue cannot be worked any more.
+    /// Waits indefinitely, until the queue cannot continue.
     ///
-    /// - Throws: `QueueError`, why it cannot; `worker` when the queue is shut down, or waiting was cancelled.
+    /// - Throws: `QueueError`, the reason; `worker` if the queue is shut down, or the caller is
+    ///   cancelled.
     public func lasts() async throws(QueueError) -> Never {
         while true {
             _ = try coordinator()

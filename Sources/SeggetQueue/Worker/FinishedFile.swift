@@ -2,9 +2,10 @@ import Assembler
 import Glibc
 import Segmenter
 
-/// What became of the file of a completed task.
+/// Facts about the file of a completed task.
 enum FinishedFile {
-    /// Looks at a completed task's file; told by size, inode and the time of its last change.
+    /// Returns the condition of a completed task's file, by size, inode and the time of its last
+    /// change.
     static func look(at task: QueueTask) -> FinishedStanding {
         guard let path = task.place.path, let mark = mark(of: path) else { return .missing }
         guard let now = mark.version, let then = task.file?.version, now.isSame(as: then) else {
@@ -13,7 +14,7 @@ enum FinishedFile {
         return .there
     }
 
-    /// What stands at a path; `nil` when nothing does, or no regular file.
+    /// Returns the mark of the file at a path; `nil` if there is no regular file.
     static func mark(of path: String) -> QueueTask.FileMark? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -22,7 +23,8 @@ enum FinishedFile {
             size: Int64(status.st_size), modified: Int64(status.st_mtim.tv_sec))
     }
 
-    /// The part of a file that is to have a path, and what its manifest calls it; `nil` when there is none.
+    /// Returns the mark of the part of a file, with the id in its manifest; `nil` if there is no
+    /// part.
     static func partMark(at path: String) -> QueueTask.FileMark? {
         let target = FileTarget(path: path)
         guard let part = mark(of: PartNames(path).part) else { return nil }
@@ -30,7 +32,7 @@ enum FinishedFile {
             device: part.device, inode: part.inode, generation: Assembly.generation(at: target))
     }
 
-    /// Returns how many bytes a file takes up on the disk; `nil` when there is none.
+    /// Returns the number of bytes that a file occupies on the disk; `nil` if it does not exist.
     static func occupiedBytes(at path: String) -> Int64? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -38,7 +40,7 @@ enum FinishedFile {
         return Int64(status.st_blocks) * 512
     }
 
-    /// Whether anything stands at a path.
+    /// Returns whether anything exists at a path.
     static func anythingStands(at path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0

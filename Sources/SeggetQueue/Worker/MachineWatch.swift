@@ -2,28 +2,28 @@ import Assembler
 import CLinux
 import Glibc
 
-/// Asks the machine what rules want to know.
+/// Answers the questions of rules to the machine.
 ///
-/// Blocks. A machine without a battery, or without NetworkManager, does not know, and says nothing.
+/// Blocks. Without a battery, or without NetworkManager, the answer is unknown.
 struct MachineWatch: Sendable {
     /// The command of systemd that speaks D-Bus.
     var busctl = "busctl"
-    /// The folder in which the kernel tells of batteries and chargers.
+    /// The folder in which the kernel lists batteries and chargers.
     var powerSupplies = "/sys/class/power_supply"
-    /// Seconds between two looks.
+    /// Seconds between two questions.
     var interval = 30.0
 
-    /// Looks at what is asked.
+    /// Returns the answers to questions.
     func look(_ questions: Set<MachineQuestion>) -> MachineFacts {
         MachineFacts(
             isMetered: questions.contains(.metered) ? isMetered : nil,
             isOnBattery: questions.contains(.battery) ? isOnBattery : nil)
     }
 
-    /// Whether NetworkManager takes the network for a metered one; `nil` where it does not know.
+    /// Whether NetworkManager considers the network metered; `nil` if unknown.
     ///
-    /// Source: `NMMetered` of NetworkManager's D-Bus interface: 1 is yes and 3 that it was guessed from the kind of
-    /// network; 2 and 4 are the same for no.
+    /// Source: `NMMetered` of NetworkManager's D-Bus interface: 1 is yes and 3 that it was guessed
+    /// from the kind of network; 2 and 4 are the same for no.
     private var isMetered: Bool? {
         let name = "org.freedesktop.NetworkManager"
         let answer = ProgramOutput.of(
@@ -36,7 +36,7 @@ struct MachineWatch: Sendable {
         }
     }
 
-    /// Whether a battery is being discharged and no charger is connected; `nil` where there is no battery.
+    /// Whether a battery is discharging and no charger is connected; `nil` without a battery.
     ///
     /// Source: `Documentation/ABI/testing/sysfs-class-power` of Linux.
     private var isOnBattery: Bool? {
@@ -45,7 +45,7 @@ struct MachineWatch: Sendable {
             func value(_ name: String) -> String? {
                 Self.line(of: "\(powerSupplies)/\(supply)/\(name)")
             }
-            // Of a mouse or a keyboard.
+            // Batteries of mice and keyboards do not count.
             guard value("scope") != "Device" else { continue }
             switch value("type") {
             case "Battery":
@@ -71,7 +71,7 @@ struct MachineWatch: Sendable {
         return names
     }
 
-    /// The first line of a small file; `nil` where it cannot be read.
+    /// Returns the first line of a small file; `nil` if it cannot be read.
     private static func line(of path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -83,16 +83,17 @@ struct MachineWatch: Sendable {
     }
 }
 
-/// What programs print.
+/// The output of programs.
 enum ProgramOutput {
-    /// Runs a program, which is looked for in `PATH`, and takes the beginning of what it prints.
+    /// Runs a program of `PATH`, and returns the beginning of its output.
     ///
-    /// Blocks. What it says on standard error is nobody's.
+    /// Blocks. Its standard error is discarded.
     ///
     /// - Parameters:
-    ///   - command: Its name and its arguments.
-    ///   - seconds: After these it is killed.
-    /// - Returns: At most 4096 bytes; `nil` when it is not there, has failed or was killed.
+    ///   - command: The name and the arguments.
+    ///   - seconds: The time after which it is killed.
+    /// - Returns: At most 4096 bytes; `nil` if the program does not exist, has failed or was
+    ///   killed.
     static func of(_ command: [String], within seconds: Int32) -> String? {
         let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
         let output = segget_memory_file("segget-answer")
@@ -124,7 +125,7 @@ enum ProgramOutput {
         return count >= 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 
-    /// Our environment without what is meant for us, which may hold secrets.
+    /// The environment without segget's own variables, which may have secrets.
     private static var environment: [UnsafeMutablePointer<CChar>?] {
         var variables: [UnsafeMutablePointer<CChar>?] = []
         var next = environ

@@ -3,9 +3,9 @@ import SeggetFormats
 import SeggetReports
 import Segmenter
 
-// Adding tasks, and changing what they are.
+// Adding and changing tasks.
 extension QueueCoordinator {
-    /// Adds a task, or finds the one that there is.
+    /// Adds a task, or finds the existing one.
     func add(
         _ new: NewTask, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult {
@@ -24,9 +24,9 @@ extension QueueCoordinator {
         if try store.task(id) != nil {
             return .refused(nil, .idTaken(id))
         }
-        // The part of a task of the same URL is not to be taken for this one's.
+        // The part of another task with the same URL must not be used for this one.
         if new.isAgain, new.place.name == nil {
-            // The first one's name has no number yet.
+            // The name of the first task has no number yet.
             let first = others.filter { Self.isAtPlace($0, of: new) }.min { $0.added < $1.added }?
                 .place.name
             if let first { (new.place.name, new.place.isNameGiven) = (first, false) }
@@ -74,7 +74,7 @@ extension QueueCoordinator {
         return result
     }
 
-    /// The first numbered name that neither another task nor anybody else has.
+    /// Returns the first numbered name that neither another task nor a file has.
     func freePlace(
         like place: QueueTask.Place, but id: QueueTask.ID?
     ) throws(QueueError) -> QueueTask.Place {
@@ -86,7 +86,7 @@ extension QueueCoordinator {
         return free
     }
 
-    /// Whether neither another task nor anybody else has a name.
+    /// Returns whether neither another task nor a file has a name.
     private func isFree(
         _ place: QueueTask.Place, but id: QueueTask.ID?
     ) throws(QueueError) -> Bool {
@@ -96,7 +96,7 @@ extension QueueCoordinator {
             && !names.contains(where: FinishedFile.anythingStands)
     }
 
-    /// Whether what stands at a place was brought by a task of this queue that has ended, and was left as it was.
+    /// Returns whether the file at a place is the unchanged file of a completed task of this queue.
     private func isOwn(_ place: QueueTask.Place) throws(QueueError) -> Bool {
         guard let id = try store.owner(of: place, but: nil), let owner = try store.task(id),
             owner.status.state == .completed
@@ -136,7 +136,7 @@ extension QueueCoordinator {
             if folder != nil { task.options.files.missingFolders = .made }
         }
         var origin = task.place
-        // What an earlier command has not moved yet is still there.
+        // A file that an earlier command has not moved yet is still at its earlier place.
         if case .move(let older)? = machine.entries[id]?.chore { origin = older }
         if origin.path != nil {
             if machine.entries[id] == nil { machine.insert(Self.entry(task), now) }
@@ -147,14 +147,14 @@ extension QueueCoordinator {
         return CommandResult(id, .done)
     }
 
-    /// What clients over TCP cannot change in a task of this machine's user: it says which file is the right one, and
-    /// who may send it.
+    /// Options that clients over TCP cannot change in a task that a user of this machine has added:
+    /// they say which file is the right one, and who may send it.
     private static let guarded: Set = [
         "checksum", "limits.max_size", "access.scheme", "access.proxy", "access.no_proxy",
         "access.minimum_tls",
     ]
 
-    /// Changes how a task is fetched.
+    /// Changes the URLs or options of a task.
     func set(
         _ id: QueueTask.ID, _ changes: TaskChanges, _ machine: inout QueueMachine
     ) throws(QueueError) -> CommandResult {
@@ -182,7 +182,7 @@ extension QueueCoordinator {
             task.urls = [first]
             task.secretParts.remove(.urls)
             task.options.mirrors = Array(urls.dropFirst())
-            // What is there is gone on with, where something shows that it is the same file.
+            // The part is continued if something shows that it is the same file.
             if task.file != nil { task.options.continuesOtherURL = true }
             machine.changeHost(id, to: DownloadSession.origin(of: first))
         }
@@ -198,10 +198,10 @@ extension QueueCoordinator {
         return CommandResult(id, .done)
     }
 
-    /// A task with its secrets, as far as there are any.
+    /// Returns a task with its secrets that are known; `nil` if it does not exist.
     func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? { try whole([id]).first }
 
-    /// Tasks with their secrets, as far as there are any; those that there are.
+    /// Returns the existing ones of some tasks, with their secrets that are known.
     func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
         var tasks = try store.tasks(ids)
         for index in tasks.indices where !tasks[index].secretParts.isEmpty {

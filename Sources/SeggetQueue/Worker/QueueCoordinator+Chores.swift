@@ -1,15 +1,16 @@
 import Segmenter
 
-// What becomes of the records when something was done on the disk.
+// The records after a chore.
 extension QueueCoordinator {
-    /// Records that a task's chore is done, or cannot be.
+    /// Records that a task's chore is done, or has failed.
     ///
-    /// What could not be done is not tried again: the record says why, and the task is where its file is.
+    /// A failed chore is not retried: the record has the reason, and the task the place of its
+    /// file.
     ///
     /// - Parameters:
     ///   - id: The task.
-    ///   - task: What it was when the chore began; `nil` when there was nothing to do.
-    ///   - outcome: How it ended.
+    ///   - task: The task when the chore started; `nil` if there was nothing to do.
+    ///   - outcome: The end of the chore.
     ///   - machine: The rules.
     ///   - now: The time.
     /// - Throws: `QueueError`.
@@ -18,7 +19,7 @@ extension QueueCoordinator {
         _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) {
         switch (task?.chore, outcome) {
-        // It is gone on with when the queue is opened next.
+        // It continues when the queue is opened next.
         case (_, .cancelled): break
         case (.remove?, .done), (.remove?, .left):
             try delete(id)
@@ -33,7 +34,7 @@ extension QueueCoordinator {
             try store.update(id) { $0.place = old }
             machine.choreDone(id, isRemoved: false, problem: problem, now)
         case (_, .moved(let mark)):
-            // On another file system it is another file, with the same content.
+            // On another file system, it has a new identity.
             try store.update(id) { task in
                 var mark = mark
                 (mark.isSkipped, mark.isPage) = (task.file?.isSkipped, task.file?.isPage)

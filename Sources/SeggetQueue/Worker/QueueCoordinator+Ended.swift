@@ -1,9 +1,9 @@
 import SeggetReports
 import Segmenter
 
-// Tasks that have ended: how they run again, and how they are taken away.
+// Tasks that have ended: running them again, and removing them.
 extension QueueCoordinator {
-    /// Has the machine know a task that has ended.
+    /// Adds a task that has ended to the machine.
     func takeIn(
         _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) {
@@ -11,7 +11,7 @@ extension QueueCoordinator {
         machine.insert(Self.entry(task), now)
     }
 
-    /// A move that is not begun yet is not made any more: what is to go is where it was.
+    /// Cancels a move that has not started, so that the file is deleted at its earlier place.
     func takeBackMove(
         _ id: QueueTask.ID, _ machine: QueueMachine
     ) throws(QueueError) {
@@ -19,13 +19,13 @@ extension QueueCoordinator {
         try store.update(id) { $0.place = place }
     }
 
-    /// Has a task wait again that failed or was cancelled.
+    /// Lets a task that failed or was cancelled wait again.
     ///
     /// - Returns: Whether it does.
     func revive(
         _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) -> Bool {
-        // The bytes of one that was cancelled may still be going.
+        // The part of a cancelled task may still be being deleted.
         if machine.entries[id]?.status.state == .cancelled { return machine.retry(id) }
         guard let task = try store.task(id), [.failed, .cancelled].contains(task.status.state),
             machine.entries[id]?.chore == nil
@@ -34,7 +34,7 @@ extension QueueCoordinator {
         return true
     }
 
-    /// Has a task that has ended wait again.
+    /// Lets a task that has ended wait again.
     func fetchAgain(
         _ task: QueueTask, at position: QueuePosition, isPaused: Bool = false,
         _ machine: inout QueueMachine, _ now: QueueMachine.Moment
@@ -61,9 +61,10 @@ extension QueueCoordinator {
 
     /// Downloads a completed task again if its file is gone.
     ///
-    /// A file that was changed is the user's by now: it is neither replaced nor downloaded beside itself.
+    /// A file that was changed belongs to the user: it is neither replaced nor downloaded beside
+    /// itself.
     ///
-    /// - Returns: What was done; `nil` for any other task.
+    /// - Returns: The result; `nil` for any other task.
     func downloadAgain(
         _ id: QueueTask.ID, _ machine: inout QueueMachine, _ now: QueueMachine.Moment
     ) throws(QueueError) -> CommandResult? {
@@ -76,9 +77,9 @@ extension QueueCoordinator {
 }
 
 extension TaskSelection {
-    /// Whether a completed task is meant on purpose: by its id or by its state.
+    /// Returns whether the selection names a completed task by its id or state.
     ///
-    /// `retry --all` is about tasks that failed. Files that the user moved away are not to be downloaded again by it.
+    /// `retry --all` is for failed tasks. It must not download files again that the user has moved.
     func meansCompleted(_ id: QueueTask.ID) -> Bool {
         states.contains(.completed)
             || ids.contains { id.description.hasPrefix($0.lowercased()) }

@@ -10,7 +10,8 @@ extension QueueCoordinator {
         }
     }
 
-    /// Picks the task that a new one is: in the same folder before others, and one that has not ended before others.
+    /// Picks the task that a new one is: in the same folder before others, and one that has not
+    /// ended before others.
     static func known(_ new: NewTask, among tasks: [QueueTask]) -> QueueTask? {
         func pick(_ tasks: [QueueTask]) -> QueueTask? {
             tasks.last { !$0.status.isEnded } ?? tasks.last
@@ -20,15 +21,16 @@ extension QueueCoordinator {
         return pick(tasks.filter { new.place.name == nil || new.place.name == $0.place.name })
     }
 
-    /// Whether the file of a task goes where that of a new one is to go.
+    /// Returns whether the file of a task has the place of a new one's.
     static func isAtPlace(_ task: QueueTask, of new: NewTask) -> Bool {
         task.place.folderPath == new.place.folderPath
             && (new.place.name == nil || new.place.name == task.place.name)
     }
 
-    /// Whether a task that ``QueueStore/known(url:folder:)`` has found has the query of a URL, too.
+    /// Returns whether a task that ``QueueStore/known(url:folder:)`` has found also has the query
+    /// of a URL.
     ///
-    /// One whose query is gone is known by none.
+    /// A task whose query is lost has none.
     private func isKnown(_ task: QueueTask, by url: String) -> Bool {
         guard task.secretParts.contains(.query) else { return true }
         guard let full = unstored[task.id]?.url else { return false }
@@ -43,7 +45,8 @@ extension QueueCoordinator {
             id: task.id, path: task.place.path ?? task.place.folderPath, differs: differs)
     }
 
-    /// Adds the URL of a known task; refuses it if something was given that this task does not have.
+    /// Adds the URL of a known task; refuses it if something was given that this task does not
+    /// have.
     func continueKnown(
         _ task: QueueTask, _ new: NewTask, _ machine: inout QueueMachine,
         _ now: QueueMachine.Moment
@@ -78,14 +81,14 @@ extension QueueCoordinator {
                 guard !task.place.isNameGiven else {
                     return .refused(id, .fileChanged(task.place.path ?? "")).then(.place)
                 }
-                // It stays, and the new one gets another name.
+                // The changed file remains, and the new one gets another name.
                 task.place.name = nil
             }
             try fetchAgain(task, at: new.position, isPaused: new.isPaused, &machine, now)
             return CommandResult(
                 id, .done, .againWithout(file: standing.rawValue, isPaused: new.isPaused))
         case .cancelled where machine.entries[id] != nil:
-            // Its bytes are still going.
+            // Its part is still being deleted.
             _ = machine.retry(id)
             if new.isPaused { _ = machine.pause(id) }
             return CommandResult(id, .done, again)
@@ -102,7 +105,7 @@ extension QueueCoordinator {
 }
 
 extension NewTask {
-    /// Whether the client may know of tasks in a folder.
+    /// Returns whether the client may know of tasks in a folder.
     fileprivate func mayKnow(_ folder: String) -> Bool {
         guard let knownBelow else { return true }
         return knownBelow.contains { root in
@@ -113,12 +116,13 @@ extension NewTask {
         }
     }
 
-    /// Names what was given and is not as in a task of the same URL; what was not given differs from nothing.
+    /// Returns the given values that differ from those of a task with the same URL.
     ///
-    /// A client over TCP could guess passwords and headers if they were compared: whatever it gives counts as different.
+    /// A client over TCP could guess passwords and headers if they were compared, so all that it
+    /// gives counts as different.
     ///
     /// - Parameter task: The task, with its secrets.
-    /// - Returns: The names, as ``CommandResult/KnownTask/differs`` has them.
+    /// - Returns: The names of the values, as in ``CommandResult/KnownTask/differs``.
     func differences(from task: QueueTask) -> [String] {
         let compares = knownBelow == nil
         let (given, has) = (options.access, task.options.access)

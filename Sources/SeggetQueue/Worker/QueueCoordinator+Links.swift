@@ -1,7 +1,7 @@
 import Segmenter
 
 extension QueueCoordinator {
-    /// The whole links of the tasks that a filter lets pass, those in the order first.
+    /// Returns the whole links of the tasks that match a filter, in queue order.
     ///
     /// - Throws: `QueueError`.
     func links(_ filter: TaskFilter) throws(QueueError) -> [TaskLinks] {

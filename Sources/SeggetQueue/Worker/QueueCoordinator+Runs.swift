@@ -93,16 +93,16 @@ extension QueueCoordinator {
         }
     }
 
-    /// Notes where a task's part or file stands.
+    /// Records the place of a task's part or file.
     ///
-    /// That is not its place, when the task was renamed before this was known, or when another task's file is to go
-    /// there: then it is moved; or left alone, where it is the other one's part, of the same URL.
+    /// If the task was renamed before the place was known, or another task has the place, the file
+    /// is moved; but if it is the other task's part of the same URL, it remains.
     ///
     /// - Parameters:
     ///   - id: The task, which is there.
-    ///   - place: Where its file was to go when this run began.
-    ///   - path: Path of the finished file.
-    ///   - mark: The part, or the file where it is finished.
+    ///   - place: The place of the task's file when this run began.
+    ///   - path: The path of the finished file.
+    ///   - mark: The part, or the file if it is finished.
     ///   - machine: The rules.
     /// - Returns: Whether it is the task's own.
     /// - Throws: `QueueError`.
@@ -153,20 +153,20 @@ extension QueueCoordinator {
             try store.update(task.id) { $0.place.name = free.name }
             return 0
         }
-        // Whose it is may not be recorded yet: both began at once.
+        // The owner may not be recorded yet, because both started at the same time.
         for id in running where try store.task(id)?.place.folderPath == task.place.folderPath {
             return 1
         }
         return nil
     }
 
-    /// What is to be done about a download that failed or was stopped.
+    /// Returns the ending of a download that failed or was stopped.
     ///
     /// - Parameters:
-    ///   - error: How it ended.
-    ///   - attempts: How often it failed in a way that passes since it last brought something.
-    ///   - delays: Seconds after which it is tried again, one after the other.
-    /// - Returns: What the rules make of it.
+    ///   - error: The failure.
+    ///   - attempts: The number of transient failures since it last received data.
+    ///   - delays: Seconds before each retry, in order.
+    /// - Returns: The ending.
     private static func ending(
         _ error: DownloadError, attempts: Int, delays: [Double]
     ) -> QueueMachine.Ending {

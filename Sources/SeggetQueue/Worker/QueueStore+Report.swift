@@ -2,7 +2,7 @@ import SeggetReports
 import Assembler
 import Segmenter
 
-// What is told of the records, with what is known of those that are being fetched.
+// Reports of records, with the progress of running tasks.
 extension QueueStore {
     /// Returns the report of the tasks that match a filter.
     ///
@@ -61,7 +61,7 @@ extension QueueStore {
     ) throws(QueueError) -> QueueReport {
         var reports = reports
         if filter == TaskFilter() {
-            // The tasks that have not ended come first, in their order.
+            // Unfinished tasks are first, in queue order.
             for index in reports.indices where reports[index].position != nil {
                 reports[index].position = index + 1
             }
@@ -104,11 +104,11 @@ extension QueueStore {
             matching: matching)
     }
 
-    /// For so many at the most, the tasks before each are counted: for more, it is quicker to go
-    /// through all once.
+    /// For up to this many tasks, those before each are counted; for more, one pass over all is
+    /// faster.
     private static let fewPlaces = 8
 
-    /// Tells reports the places of their tasks among all that have not ended.
+    /// Sets the places of reports among all unfinished tasks.
     private func place(_ reports: inout [TaskReport]) throws(QueueError) {
         let ordered = reports.indices.filter { reports[$0].position != nil }
         if ordered.count <= Self.fewPlaces {
@@ -119,15 +119,15 @@ extension QueueStore {
         }
     }
 
-    /// Tells everything of one task, as far as it is recorded.
+    /// Returns the details of one task, as far as they are recorded.
     ///
     /// - Parameters:
     ///   - id: The task.
-    ///   - isWorked: Whether somebody works the queue.
-    ///   - secrets: Those that are not stored.
-    ///   - progress: How far it is, while it is fetched.
-    ///   - pause: Why nothing is fetched, in words; `nil` where no rule says so.
-    /// - Returns: What there is to tell.
+    ///   - isWorked: Whether the queue has a worker.
+    ///   - secrets: The secrets that are not stored.
+    ///   - progress: Its progress, while it is downloaded.
+    ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
+    /// - Returns: The details.
     /// - Throws: `QueueError`.
     func detail(
         _ id: QueueTask.ID, isWorked: Bool, secrets: TaskSecrets? = nil,
@@ -157,13 +157,13 @@ extension QueueStore {
         return detail
     }
 
-    /// What of a task's file is on the disk, as far as it is recorded.
+    /// Returns the ranges of a task's file that are on the disk, as far as they are recorded.
     ///
     /// - Parameters:
     ///   - task: The task, with its secrets.
-    ///   - file: What became of its file, once it is completed.
-    ///   - progress: How far it is, while it is fetched.
-    /// - Returns: The parts, in ascending order.
+    ///   - file: The condition of its file, once it is completed.
+    ///   - progress: Its progress, while it is downloaded.
+    /// - Returns: The ranges, in ascending order.
     func segments(
         of task: QueueTask, file: FinishedStanding?, progress: DownloadProgress?
     ) -> [TaskDetail.Segment] {

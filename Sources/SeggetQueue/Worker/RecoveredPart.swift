@@ -3,19 +3,19 @@ import Assembler
 import Foundation
 import Segmenter
 
-/// A part with its manifest that an earlier download has left.
+/// A part with its manifest that an earlier download has left on the disk.
 public struct RecoveredPart: Sendable, Hashable {
-    /// A task that goes on with it: held, under the URL that the manifest states.
+    /// A task that continues it: paused, with the URL of the manifest.
     ///
-    /// To add it is refused when a task has the part already.
+    /// Adding it is refused if a task already has the part.
     public var task: NewTask
-    /// Whether the manifest states all of the URL; where it had a query or a password, it does not.
+    /// Whether the manifest has the whole URL; it leaves out queries and passwords.
     public var isURLComplete: Bool
 
     /// Finds the parts in a folder, in the order of their names; blocks.
     ///
     /// - Parameter folder: An absolute path.
-    /// - Returns: The parts, also those that tasks have already.
+    /// - Returns: The parts, including those that tasks already have.
     /// - Throws: `unavailable`.
     public static func find(in folder: String) throws(QueueError) -> [RecoveredPart] {
         let names: [String]

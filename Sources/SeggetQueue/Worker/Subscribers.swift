@@ -1,8 +1,8 @@
-/// Whoever is told of what happens to a queue: each has a stream of its own, and the newest only.
+/// The subscribers of a queue; each has a separate stream, which keeps only the newest values.
 ///
-/// A slow one misses what it was too slow for, and holds up nobody.
+/// A slow subscriber misses older values, and does not delay others.
 struct Subscribers {
-    /// Events that wait for a slow subscriber; older ones are dropped first.
+    /// Maximum number of events that wait for a slow subscriber; older ones are dropped first.
     static let mostEvents = 256
 
     private var snapshots: [UInt64: AsyncStream<QueueView>.Continuation] = [:]
@@ -10,46 +10,46 @@ struct Subscribers {
     private var observers: [UInt64: Observer] = [:]
     private var next: UInt64 = 0
 
-    /// Whether nobody wants snapshots.
+    /// Whether there are no subscribers of views.
     var isEmpty: Bool { snapshots.isEmpty }
 
-    /// Whether somebody wants events.
+    /// Whether there are subscribers of events.
     var wantsEvents: Bool { !events.isEmpty }
 
-    /// Adds one who wants snapshots.
+    /// Adds a subscriber of views.
     mutating func add(_ continuation: AsyncStream<QueueView>.Continuation) -> UInt64 {
         next += 1
         snapshots[next] = continuation
         return next
     }
 
-    /// Adds one who wants events.
+    /// Adds a subscriber of events.
     mutating func add(_ continuation: AsyncStream<QueueEvent>.Continuation) -> UInt64 {
         next += 1
         events[next] = continuation
         return next
     }
 
-    /// Adds one who asks which tasks have changed, and is told when there is something to ask for.
+    /// Adds an observer of changed tasks; `bell` is called when there are changes to read.
     mutating func add(_ bell: @escaping @Sendable () -> Void) -> UInt64 {
         next += 1
         observers[next] = Observer(bell: bell)
         return next
     }
 
-    /// Forgets one.
+    /// Removes a subscriber or observer.
     mutating func remove(_ number: UInt64) {
         observers[number] = nil
         snapshots[number] = nil
         events[number] = nil
     }
 
-    /// Tells how far everything is.
+    /// Sends a view.
     func tell(_ snapshot: QueueView) {
         for continuation in snapshots.values { continuation.yield(snapshot) }
     }
 
-    /// Tells of an event.
+    /// Sends an event.
     func tell(_ event: QueueEvent) {
         for continuation in events.values { continuation.yield(event) }
     }
@@ -60,8 +60,8 @@ struct Subscribers {
         for number in observers.keys { observers[number]?.touch(ids) }
     }
 
-    /// The tasks that may have changed since an observer last asked; `nil` when they are too many
-    /// to be named, or when there is no such observer.
+    /// Returns the tasks that may have changed since an observer last asked; `nil` if they are too
+    /// many to be named, or there is no such observer.
     mutating func takeTouched(_ number: UInt64) -> Set<QueueTask.ID>? {
         observers[number]?.take()
     }
@@ -74,9 +74,9 @@ struct Subscribers {
     }
 }
 
-/// One who asks which tasks have changed.
+/// An observer of changed tasks.
 private struct Observer {
-    /// Most tasks that are named.
+    /// Maximum number of tasks that are named.
     private static let most = 16_384
 
     let bell: @Sendable () -> Void

@@ -2,7 +2,7 @@ import SeggetReports
 import Segmenter
 
 extension TaskDetail {
-    /// Takes what a download has under way.
+    /// Adds the connections and servers of a download.
     mutating func take(_ traffic: DownloadTraffic) {
         connections = traffic.connections.map { Connection($0) }
         servers = traffic.servers.map { Server($0) }
@@ -32,7 +32,7 @@ extension TaskDetail.Server {
 }
 
 extension DownloadTraffic.Activity {
-    /// Its name for programs; `docs/json.md` lists them.
+    /// The name for programs; `docs/json.md` lists them.
     fileprivate var word: String {
         switch self {
         case .connecting: "connecting"
@@ -45,7 +45,7 @@ extension DownloadTraffic.Activity {
 }
 
 extension DownloadTraffic.Standing {
-    /// Its name for programs; `docs/json.md` lists them.
+    /// The name for programs; `docs/json.md` lists them.
     fileprivate var word: String {
         switch self {
         case .used: "used"

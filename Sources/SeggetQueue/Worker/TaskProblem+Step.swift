@@ -1,8 +1,8 @@
 package import SeggetReports
 
-// What to do about a problem, for each surface.
+// The next step after a problem, for each surface.
 extension TaskProblem {
-    /// Makes a problem, with what to do about it.
+    /// Creates a problem with its next step.
     package init(
         _ next: NextStep, kind: String, message: String, code: Int32
     ) {
@@ -22,19 +22,20 @@ extension TaskProblem {
         self.needed = needed.isEmpty ? nil : needed
     }
 
-    /// The next step; `nil` where there is none but what ``hint`` says.
+    /// The next step; `nil` if only ``hint`` names it.
     package var next: NextStep? {
         step.map { NextStep(rawValue: $0) } ?? NextStep(ofKind: kind)
     }
 
-    /// What to do next, by the commands of the queue.
+    /// Returns the next step in the words of the command line.
     package func queueHint(_ id: QueueTask.ID?) -> String {
         guard let next else { return hint }
         return next.words(
             on: .queue(id?.description), members: needed ?? [], startsOver: startsOver == true)
     }
 
-    /// The same problem in the words of the API, also where it was recorded with others.
+    /// The same problem in the words of the API, even if an earlier version has recorded other
+    /// words.
     package var forClients: TaskProblem {
         guard let next else { return self }
         var problem = self
@@ -64,14 +65,14 @@ extension TaskDetail {
 }
 
 extension CommandResult {
-    /// The same result, with what to do next.
+    /// Returns the same result with its next step.
     package func then(_ next: NextStep) -> CommandResult {
         var result = self
         result.step = next.rawValue
         return result
     }
 
-    /// What to do next, by the commands of the queue; `nil` where there is nothing.
+    /// The next step in the words of the command line; `nil` if there is none.
     package var queueHint: String? {
         step.flatMap { NextStep(rawValue: $0) }?.words(on: .queue(id?.description))
     }

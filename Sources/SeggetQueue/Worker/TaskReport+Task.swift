@@ -2,14 +2,14 @@ import Assembler
 import Segmenter
 
 extension TaskReport {
-    /// Tells of a task.
+    /// Creates the report of a task.
     ///
     /// - Parameters:
     ///   - task: Its record.
-    ///   - position: Its place in the order, from 1.
-    ///   - progress: How far it is, while it is fetched.
-    ///   - file: What became of the finished file.
-    ///   - pause: Why nothing of the queue is fetched.
+    ///   - position: Its place in the order, counted from 1.
+    ///   - progress: Its progress, while it is downloaded.
+    ///   - file: The condition of the finished file.
+    ///   - pause: The reason why the queue is paused.
     init(
         _ task: QueueTask, position: Int?, progress: DownloadProgress? = nil,
         file: FinishedStanding? = nil, pause: String? = nil
@@ -50,14 +50,14 @@ extension TaskReport {
         if let progress, progress.phase != .ended { take(progress) }
     }
 
-    /// Says why nothing of the queue is fetched, where the task would be.
+    /// Adds the reason why the queue is paused, if the task waits for a slot.
     package mutating func pause(_ reason: String?) {
         if state == .waiting { pauseReason = reason }
     }
 
-    /// A URL without credentials and query.
+    /// Returns a URL without credentials and query.
     private static func shown(_ url: String) -> String {
-        // Most have neither; parsing thousands of them takes longer than all else.
+        // Most URLs have neither, and parsing thousands of them would take longest.
         let isPlain =
             (url.hasPrefix("https://") || url.hasPrefix("http://"))
             && url.utf8.allSatisfy { byte in
@@ -67,18 +67,18 @@ extension TaskReport {
         return isPlain ? url : DownloadSession.redacted(url)
     }
 
-    /// Says of a task that has a slot, and that nobody fetches, what is so.
+    /// Corrects the report of a task that has a slot, but no worker.
     ///
-    /// - Parameter task: Its record, as whoever worked it last left it.
+    /// - Parameter task: Its record, as the last worker left it.
     mutating func stop(_ task: QueueTask) {
         state = .waiting
         guard let target = Chores.target(task.place) else { return }
         bytesDone = Assembly.bytesRecorded(folder: target.folder, name: target.name)
     }
 
-    /// Takes over how far the task is.
+    /// Adds the progress of the task.
     mutating func take(_ progress: DownloadProgress) {
-        // What is not read yet is there all the same.
+        // Bytes that are not checked yet count as present.
         bytesDone = max(progress.bytesDone + progress.bytesVerifying, 0)
         size = progress.size ?? size
         bytesPerSecond = progress.bytesPerSecond

@@ -1,11 +1,11 @@
-/// What has happened to a task that is being fetched, and is not recorded yet: at most 200 events.
+/// The events of a running task that are not recorded yet: at most 200.
 struct TaskTimeline {
-    /// The most that is kept of a task.
+    /// Maximum number of events of a task.
     static let mostEvents = 200
 
     /// The events, the oldest first.
     private(set) var events: [TaskEvent] = []
-    /// How often something frequent has happened since anything else has.
+    /// The numbers of frequent events of each kind since the last other event.
     private var counts: [String: Int] = [:]
 
     /// Adds an event.
@@ -14,8 +14,8 @@ struct TaskTimeline {
         append(event)
     }
 
-    /// Adds an event of a kind of which there may be one a moment: it takes the place of the one before it, and says
-    /// how many there were, so that no other is lost for it.
+    /// Adds an event of a frequent kind, which replaces the previous one of its kind and has their
+    /// number, so that no other event is lost.
     mutating func addFrequent(_ event: TaskEvent) {
         let count = counts[event.event, default: 0] + 1
         counts[event.event] = count

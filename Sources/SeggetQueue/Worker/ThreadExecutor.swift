@@ -1,6 +1,6 @@
 import Assembler
 
-/// Runs an actor's jobs on a thread of its own, so that it may wait for a disk.
+/// Runs an actor's jobs on a separate thread, so that they may wait for the disk.
 final class ThreadExecutor: SerialExecutor {
     private struct State {
         var jobs: [(job: UnownedJob, executor: UnownedSerialExecutor)] = []

@@ -1,12 +1,12 @@
-/// Opens a queue, works it while `body` runs, and shuts it down in order.
+/// Opens a queue, runs it while `body` runs, and shuts it down in an orderly way.
 ///
 /// - Parameters:
-///   - path: The queue's file; it is made where there is none.
-///   - configuration: How it is worked.
-///   - isolation: Where `body` runs.
-///   - body: What is done with it.
-/// - Returns: What `body` returns.
-/// - Throws: `QueueError` when the queue cannot be opened, and what `body` throws.
+///   - path: The queue's file, which is created if it does not exist.
+///   - configuration: The configuration.
+///   - isolation: The isolation of `body`.
+///   - body: Uses the queue.
+/// - Returns: The result of `body`.
+/// - Throws: `QueueError` if the queue cannot be opened, and the errors of `body`.
 public func withDownloadQueue<Result>(
     at path: String,
     configuration: DownloadQueue.Configuration = DownloadQueue.Configuration(),

@@ -1,4 +1,4 @@
-/// A finding or action of a command, if it is more than "done".
+/// A note about the result of a command for a task.
 package enum CommandNote: Sendable, Hashable {
     /// The task no longer exists.
     case gone
@@ -21,7 +21,7 @@ package enum CommandNote: Sendable, Hashable {
     /// The task was paused, and continues.
     case resumed
 
-    /// The state of the file of a completed task.
+    /// The condition of the file of a completed task.
     package enum LostFile: Sendable, Hashable { case missing, changed }
 
     /// The note in words, to follow the id of the task.

@@ -1,7 +1,7 @@
 package import SeggetFormats
 package import Segmenter
 
-/// The fault of a member of a request, without its value, which may be secret.
+/// A fault in a member of a request, without its value, which may be secret.
 package enum MemberFault: Error, Sendable, Hashable {
     /// It has a key that is not one of these.
     case unknownKey([String])

@@ -78,7 +78,7 @@ package enum QueueFailure: Sendable, Hashable {
         package init(path: String, type: String) { (self.path, self.type) = (path, type) }
     }
 
-    /// The thing that a caller waited for.
+    /// The subject of a wait.
     package enum Waited: Sendable, Hashable { case task, queue }
 }
 

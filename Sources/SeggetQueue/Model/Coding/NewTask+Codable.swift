@@ -1,18 +1,19 @@
 import SeggetReports
 import Segmenter
 
-/// A task to be added, in JSON: an object whose keys are in `docs/api.md`; all but `url` and `root` may be missing.
+/// A task to add in JSON: an object whose keys are in `docs/api.md`; all but `url` and `root` may
+/// be missing.
 extension NewTask: Codable {
-    /// Its keys; `command` is among them, since a command that adds has them all in one object.
+    /// The keys; `command` is among them, because the command `add` has them all in one object.
     static let keys: Set<String> = [
         "command", "id", "url", "root", "folder", "name", "name_given", "options", "umask",
         "refresh_command", "tags", "paused", "position", "again", "known_anywhere",
         "store_secrets",
     ]
 
-    /// Reads a task.
+    /// Decodes a task.
     ///
-    /// - Throws: `DecodingError`, for keys that are not known too.
+    /// - Throws: `DecodingError`, also for unknown keys.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: Self.keys)
@@ -43,7 +44,7 @@ extension NewTask: Codable {
         keepsNoSecrets = !(try fields.decode("store_secrets", else: !keepsNoSecrets))
     }
 
-    /// Writes the task, secrets and all.
+    /// Encodes the task with its secrets.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try fields.encodeIfPresent(id, forKey: "id")
@@ -67,21 +68,22 @@ extension NewTask: Codable {
     }
 }
 
-/// Changes in JSON: `urls` and `options`, and what the first version has beside them; what is missing stays.
+/// Changes in JSON: `urls` and `options`, and the keys of the first version; missing keys change
+/// nothing.
 extension TaskChanges: Codable {
-    /// Their keys.
+    /// The keys.
     static let keys: Set<String> = [
         "urls", "options", "connections", "rate_limit", "headers", "user", "retries",
     ]
 
-    /// Reads changes.
+    /// Decodes changes.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: Self.keys)
         try self.init(reading: fields)
     }
 
-    /// Writes the changes, secrets and all.
+    /// Encodes the changes with their secrets.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try write(to: &fields)
@@ -108,7 +110,7 @@ extension TaskChanges: Codable {
         }
     }
 
-    /// Writes them as a worker of 0.2.0 reads them, as far as it knows the options.
+    /// Encodes them for a worker of 0.2.0, as far as it knows the options.
     func write(to fields: inout KeyedEncodingContainer<WireKey>) throws {
         try fields.encodeIfPresent(urls, forKey: "urls")
         let (keys, values) = (options.keys, options.values)

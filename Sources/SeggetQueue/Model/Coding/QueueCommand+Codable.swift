@@ -1,13 +1,13 @@
 import SeggetReports
 
-/// A command in JSON: an object with its word as `command`, and the keys of that word.
+/// A command in JSON: an object with its word as `command`, and the keys of the command.
 extension QueueCommand: Codable {
     /// The words of commands.
     private enum Word: String, CaseIterable {
         case add, start, pause, resume, cancel, retry, remove, move, rename, set, tag
         case markSeen = "mark_seen"
 
-        /// The keys that the command has beside those of its selection.
+        /// The keys of the command, without those of its selection.
         var keys: Set<String> {
             switch self {
             case .add: NewTask.keys
@@ -22,9 +22,9 @@ extension QueueCommand: Codable {
         }
     }
 
-    /// Reads a command.
+    /// Decodes a command.
     ///
-    /// - Throws: `DecodingError`, for a word or a key that is not known too, and when no task is meant.
+    /// - Throws: `DecodingError`, also for an unknown word or key, and if no task is selected.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         guard let word = Word(rawValue: try fields.decode(String.self, forKey: "command")) else {
@@ -62,7 +62,7 @@ extension QueueCommand: Codable {
         }
     }
 
-    /// Writes the command.
+    /// Encodes the command.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try fields.encode(word.rawValue, forKey: "command")
@@ -114,7 +114,7 @@ extension QueueCommand: Codable {
 
 /// A place in the order in JSON: `"first"`, `"last"`, or a number from 1 on.
 extension QueuePosition: Codable {
-    /// Reads a place.
+    /// Decodes a place.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let place = try? container.decode(Int.self), place >= 1 {
@@ -130,7 +130,7 @@ extension QueuePosition: Codable {
         }
     }
 
-    /// Writes the place.
+    /// Encodes the place.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -141,19 +141,20 @@ extension QueuePosition: Codable {
     }
 }
 
-/// A selection in JSON: `ids`, `tags`, `all` and `states`, of which those that say nothing are left out.
+/// A selection in JSON: `ids`, `tags`, `all` and `states`, of which those that say nothing are left
+/// out.
 extension TaskSelection: Codable {
-    /// Its keys.
+    /// The keys.
     static let keys: Set<String> = ["ids", "tags", "all", "states"]
 
-    /// Reads a selection.
+    /// Decodes a selection.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: Self.keys)
         try self.init(reading: fields)
     }
 
-    /// Writes the selection.
+    /// Encodes the selection.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try write(to: &fields)

@@ -1,9 +1,9 @@
 import SeggetReports
 
 extension QueueRule: Codable {
-    /// Reads a rule.
+    /// Decodes a rule.
     ///
-    /// - Throws: `DecodingError`, for keys that are not known too.
+    /// - Throws: `DecodingError`, also for unknown keys.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
         try fields.refuseOthers(than: ["while", "pause", "rate"])
@@ -18,7 +18,7 @@ extension QueueRule: Codable {
         }
     }
 
-    /// Writes the rule.
+    /// Encodes the rule.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try fields.encode(condition.text, forKey: "while")

@@ -2,9 +2,9 @@ import SeggetReports
 
 /// Settings in JSON, with the keys of ``QueueOption``.
 extension QueueSettings: Codable {
-    /// Reads settings.
+    /// Decodes settings.
     ///
-    /// - Throws: `DecodingError`, for keys that are not known too: a setting that is misspelt would be another's
+    /// - Throws: `DecodingError`, also for unknown keys: a misspelt setting would silently have its
     ///   default.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: WireKey.self)
@@ -21,7 +21,7 @@ extension QueueSettings: Codable {
         self.metered = metered
     }
 
-    /// Writes the settings.
+    /// Encodes the settings.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try fields.encode(maxRunning, forKey: "max_running")

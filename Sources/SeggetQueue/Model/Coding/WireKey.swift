@@ -11,24 +11,24 @@ struct WireKey: CodingKey, Hashable, ExpressibleByStringLiteral {
 }
 
 extension KeyedDecodingContainer<WireKey> {
-    /// Refuses what is not known: in its place something else would be done than was asked for.
+    /// Refuses unknown keys, because ignoring them would do something else than was requested.
     ///
-    /// The message names what is known, never what came.
+    /// The message names the known keys, never the unknown one.
     ///
-    /// - Throws: `DecodingError`, when there is a key that is not among those that are known.
+    /// - Throws: `DecodingError`, if there is a key that is not among the known ones.
     func refuseOthers(than known: Set<String>) throws {
         guard !allKeys.allSatisfy({ known.contains($0.stringValue) }) else { return }
         throw wrong(nil, .unknownKey(known.sorted()))
     }
 
-    /// The value of a key, or what stands for it when it is missing.
+    /// Returns the value of a key, or a default if it is missing.
     func decode<Value: Decodable>(
         _ key: WireKey, else missing: @autoclosure () -> Value
     ) throws -> Value {
         try decodeIfPresent(Value.self, forKey: key) ?? missing()
     }
 
-    /// An error about the value of a key, or about the object itself.
+    /// Returns an error about the value of a key, or about the object.
     func wrong(_ key: WireKey?, _ fault: MemberFault) -> DecodingError {
         .dataCorrupted(
             .init(
@@ -38,7 +38,7 @@ extension KeyedDecodingContainer<WireKey> {
 }
 
 extension KeyedEncodingContainer<WireKey> {
-    /// Writes a value unless it is the one that stands for a missing one.
+    /// Encodes a value unless it is the default.
     mutating func encode<Value: Encodable & Equatable>(
         _ value: Value, as key: WireKey, unless missing: Value
     ) throws {
