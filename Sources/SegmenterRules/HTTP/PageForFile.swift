@@ -95,9 +95,9 @@ package enum PageForFile {
         "<iframe", "<h1", "<div", "<table", "<p",
     ]
 
-    /// Returns whether all bytes are characters that occur in texts.
+    /// Returns whether no byte is a binary data byte (MIME Sniffing §3).
     private static func isText(_ start: [UInt8]) -> Bool {
-        start.prefix(length).allSatisfy { $0 >= 0x20 || (0x08...0x0d).contains($0) || $0 == 0x1b }
+        start.prefix(length).allSatisfy { $0 >= 0x20 || blanks.contains($0) || $0 == 0x1b }
     }
 }
 

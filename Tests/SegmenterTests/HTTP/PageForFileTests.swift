@@ -32,6 +32,8 @@ import Testing
             ("<?xml version=\"1.0\"?><html xmlns=\"\">", nil, true), ("<htmlx>", nil, false),
             ("PK\u{3}\u{4}", "text/html", false), ("Please log in", "text/html; charset=x", true),
             ("Please log in", "text/plain", false), ("{\"error\":1}", "application/json", false),
+            ("a\u{8}b", "text/html", false), ("a\u{b}b", "text/html", false),
+            ("\t\u{c}\r\n\u{1b}[0m", "text/html", true),
             ("", nil, false),
         ] as [(String, String?, Bool)])
     func recognizesPagesByFirstBytes(start: String, type: String?, isPage: Bool) {
