@@ -92,7 +92,7 @@ package struct LinkExpiry: Sendable, Hashable {
         }
         guard numbers.count == parts.count else { return nil }
         numbers += Array(repeating: 0, count: 6 - numbers.count)
-        let most: [ClosedRange<Int32>] = [1970...9999, 1...12, 1...31, 0...24, 0...59, 0...60]
+        let most: [ClosedRange<Int32>] = [1970...9999, 1...12, 1...31, 0...23, 0...59, 0...60]
         guard zip(most, numbers).allSatisfy({ $0.contains($1) }) else { return nil }
         var date = tm()
         (date.tm_year, date.tm_mon, date.tm_mday) = (numbers[0] - 1900, numbers[1] - 1, numbers[2])

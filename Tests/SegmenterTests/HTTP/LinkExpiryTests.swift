@@ -33,6 +33,7 @@ import Testing
         "?Expires=99999999999999999999", "?Expires=Tue", "?e=1700000000", "?se=2023-11-14",
         "?se=2023-11-14T22:13&sig=a", "?se=2023-13-14&sig=a", "?se=2023-11-14T22-13Z&sig=a",
         "?se=&sig=", "?X-Amz-Expires=60", "?X-Amz-Date=20130524T000000Z",
+        "?se=2023-11-14T24:00Z&sig=a", "?X-Amz-Date=20130524T240000Z&X-Amz-Expires=1",
         "?X-Amz-Date=20130524T000000&X-Amz-Expires=1",
         "?X-Amz-Date=201x0524T000000Z&X-Amz-Expires=1",
         "?X-Amz-Date=20130524T000000Z&X-Goog-Expires=1",
