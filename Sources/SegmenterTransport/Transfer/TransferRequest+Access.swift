@@ -96,12 +96,11 @@ extension TransferRequest {
     package var mayUseProxy: Bool {
         if connecting.access.noProxy == "*" { return false }
         if let proxy = connecting.access.proxy { return !proxy.isEmpty }
-        return proxyVariables.contains { getenv($0) != nil }
+        return proxyVariables.contains(where: isSet)
     }
 
     /// Whether the request certainly goes through a proxy, because there is no list of exceptions.
     var surelyUsesProxy: Bool {
-        func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
         let hasExceptions =
             connecting.access.noProxy.map { !$0.isEmpty }
             ?? (isSet("no_proxy") || isSet("NO_PROXY"))
@@ -118,6 +117,11 @@ extension TransferRequest {
 
     private var proxyVariables: [String] { Connecting.proxyVariables(for: url) }
 }
+
+/// Returns whether an environment variable is set and not empty.
+///
+/// libcurl treats an empty one as unset (`curl_getenv(3)`).
+private func isSet(_ name: String) -> Bool { getenv(name).map { $0.pointee != 0 } ?? false }
 
 extension TransferRequest.Connecting {
     fileprivate static func proxyVariables(for url: WebURL) -> [String] {
@@ -146,7 +150,7 @@ extension AccessOptions {
         if noProxy == "*" { return false }
         if let proxy { return !proxy.isEmpty }
         let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        return names.contains { name in getenv(name).map { $0.pointee != 0 } ?? false }
+        return names.contains(where: isSet)
     }
 
     /// Sets these options on a new easy handle.

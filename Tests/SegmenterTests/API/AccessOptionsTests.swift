@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -175,6 +176,20 @@ import Testing
             url: #require(WebURL("https://a.org/")), connecting: connecting)
         #expect(request.mayUseProxy == may)
         #expect(request.surelyUsesProxy == surely)
+    }
+
+    /// libcurl treats an empty variable as unset, and reads the next one.
+    @Test func emptyProxyVariableIsUnset() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(name) }
+            let url = try #require(WebURL("https://a.org/"))
+            let request = TransferRequest(
+                url: url, connecting: .init(DownloadOptions(), url: url))
+            setenv("https_proxy", "", 1)
+            #expect(!request.mayUseProxy)
+            setenv("ALL_PROXY", "http://p", 1)
+            #expect(request.mayUseProxy)
+        }
     }
 
     // MARK: Digest
