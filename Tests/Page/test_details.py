@@ -337,6 +337,16 @@ def test_what_happened_is_told_in_words(visit, service, servers):
     expect(happened.filter(has_text="Stopped")).to_have_count(1)
 
 
+def test_a_skipped_file_is_reported_as_segget_get_does(visit, service, fast):
+    (service.folder / "files").mkdir(exist_ok=True)
+    (service.folder / "files/there.bin").write_text("mine")
+    service.tell("add", f"{fast}/there.bin", "--skip-existing", "-d", "files")
+    words = "Skipped: the file exists; it was not checked"
+    page = visit()
+    expect(page.locator("#list").get_by_text(words)).to_be_visible()
+    expect(opened(page, "there.bin").locator(".d-state")).to_have_text(words)
+
+
 def test_what_was_verified_says_so(visit, service, fast):
     digest = hashlib.sha256(bytes(MIB)).hexdigest()
     service.tell("add", f"{fast}/sure.bin", "--checksum", f"sha-256:{digest}", "--paused", "-d", "files")

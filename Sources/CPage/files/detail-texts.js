@@ -55,7 +55,7 @@ const texts = {
   retryingIn: ["Failed, retrying in {time}", "Fehlgeschlagen, neuer Versuch in {time}"],
   network: ["Waiting for network since {time}", "Wartet seit {time} auf das Netzwerk"],
   completed: ["Completed; no checksum to verify", "Fertig; keine Prüfsumme zum Vergleichen"],
-  skipped: ["Skipped: the file exists; it was not verified",
+  skipped: ["Skipped: the file exists; it was not checked",
     "Übersprungen: Die Datei ist bereits vorhanden; sie wurde nicht geprüft"],
   html: ["Completed, but the file is a web page, perhaps a login or error page",
     "Fertig, aber die Datei ist eine Webseite, vielleicht eine Anmelde- oder Fehlerseite"],

@@ -71,7 +71,7 @@ const table = {
   "s.retrying": ["Retrying: {reason}", "Wird wiederholt: {reason}"],
   "s.retryIn": ["{reason}, retrying in {time}", "{reason}, neuer Versuch in {time}"],
   "s.network": ["Waiting for network since {time}", "Wartet seit {time} auf das Netzwerk"],
-  "s.skipped": ["Skipped: the file exists; not verified", "Übersprungen: Die Datei ist bereits vorhanden; nicht geprüft"],
+  "s.skipped": ["Skipped: the file exists; it was not checked", "Übersprungen: Die Datei ist bereits vorhanden; sie wurde nicht geprüft"],
   "s.html": ["Completed, but the file is a web page", "Fertig, aber die Datei ist eine Webseite"],
   "s.completed": ["Completed; no checksum to verify", "Fertig; keine Prüfsumme zum Vergleichen"],
   "s.verified": ["Completed, verified ({names})", "Fertig, geprüft ({names})"],

@@ -35,6 +35,9 @@ package struct Summary {
     package static let pageWarning =
         "WARNING: the file is an HTML page, unlike its name, perhaps a login or error page"
 
+    /// The text for a file that exists and was therefore not downloaded.
+    package static let skipped = "skipped: the file exists; it was not checked"
+
     private static func text(_ unchanged: DownloadedFile.Unchanged, _ file: DownloadedFile)
         -> String
     {
@@ -50,7 +53,7 @@ package struct Summary {
         case .notNewer:
             return "\(what), not downloaded: the remote file is not newer"
         case .skipped:
-            return "\(what), skipped: the file exists; it was not checked"
+            return "\(what), \(skipped)"
         }
     }
 

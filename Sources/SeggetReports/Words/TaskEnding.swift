@@ -12,7 +12,7 @@ package enum TaskEnding: Sendable, Hashable {
     /// The ending in words.
     package var text: String {
         switch self {
-        case .skipped: "skipped: the file exists, and was not checked"
+        case .skipped: Summary.skipped
         case .completed(let size, let isPage):
             "complete and verified, \(Units.size(size))"
                 + (isPage ? "; \(Summary.pageWarning)" : "")

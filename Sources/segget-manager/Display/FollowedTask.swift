@@ -168,9 +168,7 @@ struct FollowedTask {
     private func summary(_ task: TaskReport) -> String {
         let size = task.size ?? task.bytesDone
         var text = "\(Diagnostic.quote(task.path ?? name)): \(Units.size(size))"
-        guard task.skipped != true else {
-            return text + ", skipped: the file exists, and was not checked"
-        }
+        guard task.skipped != true else { return text + ", \(Summary.skipped)" }
         if let started = task.started, let finished = task.finished, finished > started {
             let speed = Double(size) / (finished - started)
             text += " in \(Units.elapsed(finished - started)), \(Units.speed(speed))"

@@ -19,7 +19,7 @@ struct TaskNews {
         name = task.path ?? TaskText.name(task)
         switch task.state {
         case .completed where task.skipped == true:
-            text = "\(name): skipped, the file exists"
+            text = "\(name): \(Summary.skipped)"
         case .completed:
             text =
                 "\(name): completed, \(Units.size(task.size ?? task.bytesDone))"

@@ -235,8 +235,7 @@ enum TaskText {
             case "changed": return "completed; its file was changed or replaced since"
             case _ where task.html == true: return "completed; \(Summary.pageWarning)"
             default:
-                return task.skipped == true
-                    ? "skipped: the file exists, and was not checked" : "completed and verified"
+                return task.skipped == true ? Summary.skipped : "completed and verified"
             }
         default: return task.state.text
         }
