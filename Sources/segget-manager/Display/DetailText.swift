@@ -82,7 +82,7 @@ struct DetailText {
         for digest in task.digests { add("verified", digest) }
         for option in detail.options.map(Self.texts) ?? [] { add("option", option) }
         add("tags", task.tags.joined(separator: " "))
-        add("place", task.position.map { "\($0) in the queue" })
+        add("position", task.position.map { "\($0) in the queue" })
         add("added", day(task.added))
         add("started", task.started.map(day))
         add("last byte", task.lastByte.map(day))

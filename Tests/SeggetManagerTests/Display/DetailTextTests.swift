@@ -37,6 +37,12 @@ struct DetailTextTests {
         #expect(lines.last?.hasSuffix("0 happened \\u{1b}") == true)
     }
 
+    @Test func textNamesPositionAsTheAPIDoes() {
+        var detail = Self.detail(0)
+        detail.task.position = 3
+        #expect(Self.text(nil).lines(detail).contains("position      3 in the queue"))
+    }
+
     @Test func textHasStateAndNewestEvents() {
         let detail = Self.detail(200)
         let text = Self.text(79)
