@@ -215,7 +215,7 @@ struct QueueCommandTests {
         _ = try worker.wait()
     }
 
-    @Test(.timeLimit(.minutes(5))) func setRefusesUnsupportedURL() throws {
+    @Test(.timeLimit(.minutes(5))) func setReplacesExpiredLink() throws {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
         let worker = try stage.work("--keep-running")
@@ -224,16 +224,33 @@ struct QueueCommandTests {
         try stage.done("pause", id)
         #expect(eventually { stage.origin.openConnections == 0 })
         let kept = try #require(stage.files.recorded("a.iso"))
-        let before = stage.origin.requests.count
         // The new URL has the same file, by its strong validator.
+        let content = BatchStage.content("/1/a.iso?sig=old", 3_000_000)
         stage.files.bend { request, reply in
-            if request.target.contains("old") { reply = .text(403) }
+            reply =
+                request.target.contains("old")
+                ? .text(403) : .file(content, for: request, etag: "\"\(content.seed)\"")
         }
-        #expect(kept > 0 && before > 0)
-        let unlike = try stage.run("set", id, "--url", "ftp://127.0.0.1/x")
-        #expect(unlike.end == .exit(64), "\(unlike.errorOutput)")
+        try stage.done("resume", id)
+        #expect(try stage.waits(for: "failed", of: id))
+        let before = stage.origin.requests.count
+        try stage.done("set", id, "--url", stage.origin.url("/1/a.iso?sig=new"))
+        try stage.done("retry", id)
+        #expect(try stage.waits(for: "completed", of: id))
+        #expect(try stage.isRight("a.iso", "/1/a.iso?sig=old"))
+        let later = stage.origin.requests.dropFirst(before)
+        #expect(later.allSatisfy { $0.target.hasSuffix("sig=new") })
+        #expect(later.filter { $0.method == "GET" }.bytesAsked(of: 3_000_000) <= 3_000_000 - kept)
         worker.signal(SIGTERM)
         _ = try worker.wait()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func setRefusesUnsupportedURL() throws {
+        let stage = try QueueStage()
+        let id = try stage.add("/1/a.iso", "--paused")
+        let refused = try stage.run("set", id, "--url", "ftp://127.0.0.1/x")
+        #expect(refused.end == .exit(64), "\(refused.errorOutput)")
+        #expect(try stage.done("show", "--link", id) == stage.origin.url("/1/a.iso") + "\n")
     }
 
     @Test(.timeLimit(.minutes(5))) func secretsAreNeitherShownNorReadable() throws {
