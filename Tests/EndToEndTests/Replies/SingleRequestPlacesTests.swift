@@ -92,4 +92,16 @@ struct SingleRequestPlacesTests {
         #expect(outcome.code == 0, "\(outcome.text.lines)")
         #expect(outcome.requests.asked == ["GET"])
     }
+
+    /// With more connections, `--use-head=false` has no effect.
+    @Test(arguments: ["-s4 -x4", "-s1 -x2", "-x4"])
+    func aria2ReplacementWithMoreConnectionsSendsRanges(connections: String) throws {
+        let pair = try Aria2Pair(size: 3_000_000)
+        let outcome = try pair.run(
+            "aria2c --no-conf --use-head=false \(connections) -o f.bin $B/f.bin", .segget)
+        #expect(outcome.code == 0, "\(outcome.text.lines)")
+        let asked = outcome.requests.asked
+        #expect(asked.first == "HEAD" && asked.count > 1, "\(asked)")
+        #expect(asked.dropFirst().allSatisfy { $0.hasPrefix("GET bytes=") }, "\(asked)")
+    }
 }
