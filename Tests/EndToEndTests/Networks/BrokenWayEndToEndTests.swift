@@ -103,13 +103,13 @@ struct BrokenWayEndToEndTests {
         #expect(relay.accepted > points.count)
     }
 
-    /// The proxy accepts connections and sends nothing.
-    @Test(arguments: ["http", "socks5h"])
-    func failsIfProxySendsNothing(scheme: String) async throws {
+    /// The proxy accepts connections, and sends nothing or the start of its reply.
+    @Test(arguments: [("http", 0), ("http", 10), ("socks5h", 0), ("socks5h", 5)])
+    func failsIfProxyStalls(scheme: String, bytes: Int) async throws {
         let socks = try Microsocks()
         let http = try Tinyproxy()
         let relay = try Relay(to: scheme == "http" ? http.port : socks.port) { _ in
-            Relay.Plan(after: 0, .silence)
+            Relay.Plan(after: bytes, .silence)
         }
         for url in [nginx.secureURL("/file.bin"), nginx.url("/file.bin")] {
             let outcome = try await run(
@@ -120,6 +120,21 @@ struct BrokenWayEndToEndTests {
                 ])
             try expectFailure(outcome)
         }
+    }
+
+    /// The first connections through the proxy stall within the body.
+    @Test(arguments: ["http", "socks5h"], [true, false])
+    func completesAfterProxyStallsInBody(scheme: String, secure: Bool) async throws {
+        let socks = try Microsocks()
+        let http = try Tinyproxy()
+        let relay = try Relay(to: scheme == "http" ? http.port : socks.port) { number in
+            number <= 5 ? Relay.Plan(after: 100_000, .silence) : nil
+        }
+        let url = secure ? nginx.secureURL("/file.bin") : nginx.url("/file.bin")
+        let outcome = try await run(
+            url, ["--proxy", "\(scheme)://127.0.0.1:\(relay.port)", "--stall-timeout", "1"])
+        try expectDone(outcome)
+        #expect(relay.accepted > 5)
     }
 
     /// The proxy answers `CONNECT` with the status each time, other requests only at first.
