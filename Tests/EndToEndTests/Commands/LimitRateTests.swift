@@ -114,23 +114,31 @@ struct LimitRateTests {
         #expect(isReached)
     }
 
-    /// The rate changes repeatedly.
+    /// The rate changes repeatedly: each limit is reported, and bounds the bytes from then on.
     @Test func limitChangesDuringDownload() async throws {
         let stage = try Stage(size: 24 << 20)
         let session = DownloadSession()
-        session.limitRate(Double(1 << 20))
+        let limits: [Double?] = [Double(1 << 20), 200_000, 8e6, 1000, 4e6, 2e6, nil]
+        session.limitRate(limits[0])
         let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
-        let steps: [Double?] = [200_000, 8e6, 1000, 4e6, nil, 2e6]
         var seen: [Double?] = []
-        var next = 0
+        var first = Sample(time: 0, bytes: 0)
         _ = try await samples(of: download) { now in
-            if seen.last != .some(now.limit) { seen.append(now.limit) }
-            guard now.elapsed > .seconds(Double(next + 1) * 0.5) else { return }
-            if next < steps.count { session.limitRate(steps[next]) }
-            next += 1
-            if next == steps.count + 1 { session.limitRate(0) }
+            let sample = Sample(time: now.elapsed / .seconds(1), bytes: now.bytesReceived)
+            if seen.last != .some(now.limit) {
+                seen.append(now.limit)
+                first = sample
+            }
+            guard let limit = now.limit else { return }
+            let seconds = sample.time - first.time
+            // The limiter saves up the bytes of 0.1 s, and libcurl delivers 16 KiB at a time.
+            let most = 1.03 * limit * (seconds + 0.1) + Double(64 << 10)
+            #expect(Double(sample.bytes - first.bytes) <= most, "\(limit)")
+            guard seconds > 0.5, seen.count < limits.count else { return }
+            // 0 removes the limit.
+            session.limitRate(limits[seen.count] ?? 0)
         }
-        #expect(seen.first == .some(Double(1 << 20)))
+        #expect(seen == limits)
         await session.shutdown()
         #expect(try stage.isRight())
     }
