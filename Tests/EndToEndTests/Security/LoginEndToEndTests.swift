@@ -30,7 +30,13 @@ struct LoginEndToEndTests {
         let stage = try LoginStage(size: 1000)
         let urls = (1...8).map { stage.data.url("/f\($0)") }
         let outcome = try await Trials.run(urls + ["-j", "8"], in: sandbox.path)
-        #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
+        let text = outcome.errorOutput
+        #expect(outcome.exitCode == 77, "\(text)")
+        for url in urls {
+            let message = "the server refused access to `\(url)`: 401 (Unauthorized)"
+            #expect(text.contains("error: \(message)\nhint: give the right credentials"), "\(text)")
+        }
+        #expect(text.contains("0 of 8 files done, 8 failed"), "\(text)")
         #expect(try sandbox.names().isEmpty)
         #expect(stage.logins == 0)
     }
