@@ -4,6 +4,8 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests that messages name the cause of a failure.
 struct BlameTests {

@@ -2,6 +2,8 @@ import ReportExamples
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 @testable import SeggetReports
 
 struct NextStepTests {

@@ -1,6 +1,8 @@
 import ReportExamples
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 extension Examples {
     /// Returns the progress of a download.

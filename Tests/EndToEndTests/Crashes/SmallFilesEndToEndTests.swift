@@ -5,6 +5,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests lists of small files, each of which takes one request.
 @Suite(.timeLimit(.minutes(5)))

@@ -2,6 +2,8 @@ import Testing
 
 @testable import SeggetAria2
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 struct Aria2ReadoutTests {
     private func lane(

@@ -5,6 +5,8 @@ import Testing
 
 @testable import SeggetAria2
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 import SeggetReports
 
 struct Aria2WordsTests {

@@ -4,6 +4,8 @@ import Testing
 
 @testable import SeggetQueue
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests how a queue classifies each failure: temporary, final or a lack of space.
 @Suite struct FailureRuleTests {

@@ -6,6 +6,8 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 @testable import SeggetCommand
 import SeggetAria2
 

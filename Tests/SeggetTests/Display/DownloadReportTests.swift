@@ -5,6 +5,8 @@ import Testing
 
 @testable import SeggetReports
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 @testable import SeggetCommand
 
 struct DownloadReportTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct DurationSecondsTests {
     @Test(arguments: [0, 0.1, 0.3, 1.25, 2.5, 8.5, 10, 86_400, 1e8, 12_345.678, -0.5, 1e-9])

@@ -2,6 +2,8 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct ProgressSnapshotTests {
     private let start = DownloadStart(

@@ -3,6 +3,8 @@ import FoundationEssentials
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 @testable import SegmenterValues
 
 /// Tests the options that a queue stores, across versions of segget.

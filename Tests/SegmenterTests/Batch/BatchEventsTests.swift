@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite(.timeLimit(.minutes(5)))
 struct BatchEventsTests {

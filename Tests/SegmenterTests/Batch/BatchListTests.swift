@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct BatchListTests {
     private func item(_ name: String) -> BatchItem { BatchItem(name, to: .folder(".")) }

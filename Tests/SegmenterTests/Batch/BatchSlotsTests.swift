@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite(.timeLimit(.minutes(5)))
 struct BatchSlotsTests {

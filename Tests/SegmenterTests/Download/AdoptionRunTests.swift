@@ -2,6 +2,8 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct AdoptionRunTests {
     /// Each row has whether there is a digest, whether a sample suffices, whether the file has its

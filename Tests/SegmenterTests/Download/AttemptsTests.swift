@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the next step after each outcome, and that attempts end.
 @Suite struct AttemptsTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 struct FolderReadingTests {
     private static let old: Int64 = 1_000_000_000

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct NetworkLossTests {
     /// Begins and ends a wait for the network after a number of received bytes.

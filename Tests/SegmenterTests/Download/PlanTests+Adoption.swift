@@ -1,6 +1,8 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 // Rows about a file that another program has started.
 extension PlanTests {

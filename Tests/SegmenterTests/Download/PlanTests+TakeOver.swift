@@ -1,6 +1,8 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 // Rows about a file that segget has not downloaded and that may count.
 extension PlanTests {

@@ -1,6 +1,8 @@
 import Assembler
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 // Rows about a file without marks of an earlier run: it counts only if verified, and is never
 // replaced.

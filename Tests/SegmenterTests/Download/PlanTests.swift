@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the plan for a file: the options × the file at the destination × the server's offer.
 @Suite struct PlanTests {

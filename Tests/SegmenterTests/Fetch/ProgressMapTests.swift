@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct ProgressMapTests {
     private static func map(_ done: RangeSet, _ size: Int64) -> [UInt8] {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests whether and when a connection retries.
 @Suite struct SlotBackoffTests {

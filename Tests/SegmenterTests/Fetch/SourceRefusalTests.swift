@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the consequences of responses without the requested bytes.
 @Suite struct SourceRefusalTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Creates servers with a file of 1 MiB, and the setup of a fetch of it.
 enum SourceTrial {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests which servers join a fetch, and which are dropped.
 @Suite struct SourcesTests {

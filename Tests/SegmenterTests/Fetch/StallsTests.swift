@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests to which servers canaries are sent, and what their results mean.
 @Suite struct StallsTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the report about connections and servers during a fetch.
 @Suite struct TrafficTests {

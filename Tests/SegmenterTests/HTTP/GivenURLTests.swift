@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests URLs as people and other programs write them.
 @Suite struct GivenURLTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests how a response to `HEAD` is used.
 @Suite struct HeadTests {

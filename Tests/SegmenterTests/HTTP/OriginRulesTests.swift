@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 @testable import SegmenterTransport
 
 /// Tests which credentials and headers a request may send, by its URL and the redirects before it.

@@ -2,6 +2,7 @@ import Assembler
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 // Rows about partial responses with status code 200, and about content codings.
 extension ResponseCheckTests {

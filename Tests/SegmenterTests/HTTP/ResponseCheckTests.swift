@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the check of a response's head, as a table.
 @Suite struct ResponseCheckTests {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct RetryAfterTests {
     private static let noon = "Sun, 06 Nov 1994 12:00:00 GMT"

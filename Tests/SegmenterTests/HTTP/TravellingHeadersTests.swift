@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 @testable import SegmenterTransport
 
 /// Tests which of the user's headers are sent to another origin.

@@ -2,6 +2,8 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct WebURLTests {
     @Test(arguments: [

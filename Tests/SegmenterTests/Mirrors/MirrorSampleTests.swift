@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct MirrorSampleTests {
     @Test func waitsForEnoughBytes() {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct ResumeSampleTests {
     /// Each of the longest ranges of zeros is compared, and some of the others.

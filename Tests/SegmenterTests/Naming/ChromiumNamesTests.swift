@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests names against those that Chromium 156 saved, when a server sent it each header for
 /// `/url.bin`.

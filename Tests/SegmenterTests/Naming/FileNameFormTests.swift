@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests names: their Unicode normalization, invalid encodings, lengths, and numbers.
 @Suite struct FileNameFormTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct FileNameTests {
     private static let address = "https://example.org/dir/url.bin?name=no.txt#frag"

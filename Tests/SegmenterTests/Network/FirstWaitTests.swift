@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 @testable import SegmenterTransport
 
 /// Tests ``DownloadOptions/waitsForNetworkFirst``: no network exists when a download starts.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests who has answered a canary, and which failures count as a loss of the network.
 @Suite struct CanaryVerdictTests {

@@ -2,6 +2,8 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the check of a file after its last byte.
 @Suite(.timeLimit(.minutes(1))) struct EndCheckTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct PaceTests {
     /// Simulates libcurl: after a pause it delivers a buffer again, perhaps longer or in smaller

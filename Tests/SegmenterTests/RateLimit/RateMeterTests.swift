@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct RateMeterTests {
     /// Feeds ten samples a second at a rate in bytes per second, and returns the last rate shown.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct TokenBucketTests {
     /// A consumer that takes all available bytes at irregular times.

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct CanaryRetryAfterTests {
     private static let stalled = [0: StallDetector.Connection(quiet: 5)]

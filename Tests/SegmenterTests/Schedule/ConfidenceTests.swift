@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct ConfidenceTests {
     private static let first = ByteRange(0, 10)

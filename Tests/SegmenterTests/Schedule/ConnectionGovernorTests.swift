@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests that the number of connections follows the goodput.
 struct ConnectionGovernorTests {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests how a connection's rate follows a measurement every 100 ms.
 @Suite struct ConnectionRateTests {

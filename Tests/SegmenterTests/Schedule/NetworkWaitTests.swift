@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct NetworkWaitTests {
     /// A lost network, a machine that may be suspended, and the times of canaries.

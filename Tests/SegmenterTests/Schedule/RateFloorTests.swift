@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct RateFloorTests {
     /// Runs of seconds at a speed, with ten samples a second, against a floor of 1000 for 30 s.

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct RequestQuotaTests {
     @Test func startsWithoutDelay() {

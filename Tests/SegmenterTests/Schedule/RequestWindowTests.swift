@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 struct RequestWindowTests {
     /// Sends `count` requests at time 0.

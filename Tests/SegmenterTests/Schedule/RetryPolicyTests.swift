@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 @Suite struct RetryPolicyTests {
     private let policy = RetryPolicy(retries: 10)

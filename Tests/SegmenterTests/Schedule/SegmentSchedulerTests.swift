@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests that every byte is exactly one of done, verifying, assigned and unassigned.
 @Suite struct SegmentSchedulerTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A `StallDetector` behind a reference, so that mutating calls can be made inside expectations.
 private final class Watch {

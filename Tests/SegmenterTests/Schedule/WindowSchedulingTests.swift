@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests the assignments for an output that takes bytes in order, within a window.
 @Suite struct WindowSchedulingTests {

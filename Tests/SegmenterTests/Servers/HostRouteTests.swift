@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 @testable import SegmenterTransport
 
 /// Tests whether there is a route to a host or its proxy.

@@ -2,6 +2,7 @@ import Assembler
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 @testable import SegmenterTransport
 
 /// Tests which file follows a redirect, and which ones wait for its cookies.

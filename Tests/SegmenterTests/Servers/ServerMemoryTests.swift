@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests that facts about servers are available in the next run, for a week.
 struct ServerMemoryTests {

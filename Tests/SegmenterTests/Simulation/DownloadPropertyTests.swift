@@ -5,6 +5,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests properties of every download, with many in simulated time whose world is random.
 ///

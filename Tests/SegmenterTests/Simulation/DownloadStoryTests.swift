@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests whole downloads in simulated time: the program's `DownloadMachine`, with servers, networks and
 /// files that change during the download.

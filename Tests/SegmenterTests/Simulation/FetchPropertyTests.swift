@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests properties of every fetch, with many small ones in simulated time and random failures.
 ///

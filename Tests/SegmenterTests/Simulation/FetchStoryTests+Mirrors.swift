@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 // Tests with several servers for one file, and with a reader that takes it in order.
 extension FetchStoryTests {

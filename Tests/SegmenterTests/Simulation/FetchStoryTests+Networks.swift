@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 // Tests of a lost network: a download that waits for the network ends its fetch early, others do
 // not.

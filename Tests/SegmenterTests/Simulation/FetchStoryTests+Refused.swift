@@ -2,6 +2,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests of a file that its server refuses while it serves requests of other downloads.
 extension FetchStoryTests {

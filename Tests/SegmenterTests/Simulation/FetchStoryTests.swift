@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests whole fetches in simulated time: the program's machine, with a network and a server that
 /// change during the fetch.

@@ -3,6 +3,8 @@ import Glibc
 import TestSupport
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A transfer through a network derived from a seed, for which the governor finds the number of
 /// connections.

@@ -2,6 +2,8 @@ import Glibc
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Compares the governor's number of connections with the best one in simulated networks.
 ///

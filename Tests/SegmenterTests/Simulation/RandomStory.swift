@@ -4,6 +4,7 @@ import TestSupport
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A small fetch with failures that are derived from a seed.
 struct RandomStory {

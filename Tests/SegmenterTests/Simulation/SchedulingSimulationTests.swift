@@ -4,6 +4,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Compares the scheduler with the theoretical optimum in simulated networks.
 ///

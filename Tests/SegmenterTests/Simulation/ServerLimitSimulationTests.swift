@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A server that serves `limit` requests at a time, and connections that always have work.
 private struct ServerLimitSimulation {

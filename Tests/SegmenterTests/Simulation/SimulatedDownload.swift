@@ -2,6 +2,7 @@ import Assembler
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A whole download in simulated time.
 ///

@@ -1,5 +1,6 @@
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// A network between a client and a server: a fluid model of its bytes in virtual time.
 ///

@@ -2,6 +2,7 @@ import Assembler
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// The events of a simulation, and the rules that were broken.
 struct SimulatedRecord {

@@ -2,6 +2,7 @@ import Assembler
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 extension SimulatedWorld: FetchActions {
     // MARK: Requests

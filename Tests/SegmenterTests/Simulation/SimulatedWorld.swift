@@ -3,6 +3,7 @@ import TestSupport
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// The world of a `FetchMachine` with simulated time, connections and a server.
 ///

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Segmenter
 @testable import SegmenterRules
+@testable import SegmenterTransport
 
 /// Tests segments of which only a part has been requested.
 @Suite struct OwnershipTests {

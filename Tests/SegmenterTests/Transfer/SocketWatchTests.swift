@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import Segmenter
+@testable import SegmenterRules
 @testable import SegmenterTransport
 
 /// Tests the round trips that the kernel reports for connections.
