@@ -167,10 +167,10 @@ struct DownloadMachine: Sendable {
         case suspecting(Offered)
         case seekingRoute(DownloadError.Reason)
         case judging(LossCheck), seekingServer(LossCheck), comparingServers, comparingPart
-        case pausing(failures: Int, Double?, TransferFailure, isExact: Bool, then: Look, Purpose)
+        case pausing(Look, then: Look, Purpose)
         case asking(Look, Purpose)
         case opening, fetching
-        case checkingChange(Fetch.Outcome, ContractBreach)
+        case checkingChange(ContractBreach)
         case askingForDate(Fetch.Outcome)
         case publishing(size: Int64, isChecked: Bool)
         case closing(Attempts.Step)
@@ -236,10 +236,7 @@ struct DownloadMachine: Sendable {
         case .judging: .look(.part)
         case .comparingServers: .look(.servers)
         case .comparingPart: .look(.partSample)
-        case .pausing(let failures, let retryAfter, let failure, let isExact, _, _):
-            .look(
-                .pause(failures: failures, retryAfter: retryAfter, failure, isExact: isExact))
-        case .asking(let look, _): .look(look)
+        case .pausing(let look, _, _), .asking(let look, _): .look(look)
         case .opening: .act(.attempt(.open))
         case .fetching: .act(.attempt(.fetch))
         case .checkingChange, .meetingServer: .look(.canary(known))
@@ -415,9 +412,9 @@ struct DownloadMachine: Sendable {
             notices.append(.headUnusable("said that the part cannot be continued"))
             ask(.prove, for: .judging(check))
         case .askAgain(let failures?, let breach):
-            stage = .pausing(
-                failures: failures, nil, .breach(breach), isExact: true, then: .prove,
-                .judging(check))
+            let pause = Look.pause(
+                failures: failures, retryAfter: nil, .breach(breach), isExact: true)
+            stage = .pausing(pause, then: .prove, .judging(check))
         case .askAgain(nil, _): ask(.prove, for: .judging(check))
         }
     }
@@ -497,7 +494,7 @@ struct DownloadMachine: Sendable {
     /// Another version may be a login page: for such a page, nothing on the disk is given up.
     private mutating func check(_ outcome: Fetch.Outcome) {
         if network != nil, case .changed(let breach) = outcome {
-            stage = .checkingChange(outcome, breach)
+            stage = .checkingChange(breach)
         } else {
             ended(outcome)
         }
@@ -549,9 +546,9 @@ struct DownloadMachine: Sendable {
         case .pause(let failures, _, let failure, _) where network != nil && failure.isNetworkLoss:
             recover(from: .transfer(failure, attempts: failures))
         case .pause(let failures, let retryAfter, let failure, let question):
-            stage = .pausing(
-                failures: failures, retryAfter, failure, isExact: false,
-                then: .question(question), .attempting)
+            let pause = Look.pause(
+                failures: failures, retryAfter: retryAfter, failure, isExact: false)
+            stage = .pausing(pause, then: .question(question), .attempting)
         }
     }
 
@@ -559,7 +556,7 @@ struct DownloadMachine: Sendable {
 
     /// The pause is over.
     mutating func paused() {
-        if case .pausing(_, _, _, _, let look, let purpose) = stage { ask(look, for: purpose) }
+        if case .pausing(_, let look, let purpose) = stage { ask(look, for: purpose) }
     }
 
     // MARK: Failures
@@ -646,8 +643,8 @@ struct DownloadMachine: Sendable {
         case .suspecting(let offered):
             guard end == .occupied else { return accept(offered) }
             stage = .waiting(Outage(isOccupied: true), .planning)
-        case .checkingChange(let outcome, let breach):
-            ended(end == .occupied ? .failed(.contract(breach)) : outcome)
+        case .checkingChange(let breach):
+            ended(end == .occupied ? .failed(.contract(breach)) : .changed(breach))
         case .meetingServer(let reason, let follows):
             guard end != .back else { return self.end(reason) }
             stage = .waiting(Outage(isOccupied: end == .occupied), follows)

@@ -7,7 +7,7 @@ import SegmenterTransport
 ///
 /// ``DownloadMachine`` decides; this type looks and asks, and reports the results to the machine.
 struct DownloadWork: Sendable {
-    private let run: DownloadRun
+    let run: DownloadRun
     var machine: DownloadMachine
     /// Asks the URL that was given first.
     private(set) var probe: Probe
@@ -143,7 +143,7 @@ struct DownloadWork: Sendable {
             // A login page must not even name the file.
             if machine.offered == nil, end == .occupied { target = namedTarget }
             machine.met(end)
-        case .route: machine.looked(forRoute: await hasRoute())
+        case .route: machine.looked(forRoute: await probes.haveRoute())
         case .network(let outage): try await waitOut(outage)
         }
     }
@@ -183,7 +183,8 @@ struct DownloadWork: Sendable {
     ///
     /// - Parameters:
     ///   - first: Whether the question is repeated after a failure of the network.
-    ///   - question: Asks the only URL; takes the response to a request that was sent already.
+    ///   - question: Asks the only URL, with bounded attempts; takes the response to a request that
+    ///     was sent already.
     /// - Throws: Why no URL offers the file.
     mutating func ask(
         _ first: DownloadMachine.First,
@@ -197,7 +198,9 @@ struct DownloadWork: Sendable {
         let asking = await rest(of: probe)
         mirrors = job.hasMirrors ? try MirrorSet(inquiry, asking) : nil
         guard let mirrors else {
-            let finding = try await question(asking, answered?.exchange)
+            var bounded = asking
+            bounded.beginning = inquiry.beginning
+            let finding = try await question(bounded, answered?.exchange)
             return await arrive(Primary(probe: asking, finding: finding), named: answered?.named)
         }
         await arrive(try await mirrors.next(unless: losesPart), named: answered?.named)
@@ -316,22 +319,19 @@ struct DownloadWork: Sendable {
     private mutating func waitOut(
         _ outage: DownloadMachine.Outage
     ) async throws(DownloadError.Reason) {
-        let current = current
-        let others = mirrors?.book.probes.filter { $0.url.text != current.url.text } ?? []
-        let wait = NetworkOutage(
-            outage, probes: [current] + others, known: machine.known, last: last, report: report)
         guard var network = machine.network else { return }
+        let wait = NetworkOutage(
+            outage, probes: probes, known: machine.known, last: last, report: report)
         defer { machine.network = network }
         try await wait(&network, received: machine.attempts.received)
         machine.networkIsBack()
     }
 
-    /// Whether there is a route to any server of the file.
-    private func hasRoute() async -> Bool {
-        for probe in [probe] + (mirrors?.book.probes ?? []) {
-            if await probe.hasRoute() { return true }
-        }
-        return false
+    /// Asks each URL of the file; the first is the one that the download is with.
+    private var probes: [Probe] {
+        let current = current
+        return [current]
+            + (mirrors?.book.probes.filter { $0.url.text != current.url.text } ?? [])
     }
 
     // MARK: The destination
@@ -525,9 +525,9 @@ struct DownloadWork: Sendable {
     }
 
     /// Whether another link than the primary's has begun the part.
-    private func isNewLink(_ begun: Manifest.Header?) -> Bool {
+    private var isNewLink: Bool {
         guard job.options.continuesOtherURL || links != nil else { return false }
-        return begun?.isFor(fullURL: primary.probe.url.text) == false
+        return begunHeader?.isFor(fullURL: primary.probe.url.text) == false
     }
 
     /// Returns what is at the place of the part, compared with what the primary offers.
@@ -545,7 +545,7 @@ struct DownloadWork: Sendable {
                 begun: begun.map {
                     ($0.identity, $0.isOneStream ?? false, $0.isSampled == true)
                 },
-                isNewLink: isNewLink(begun),
+                isNewLink: isNewLink,
                 isElsewhere: begun?.isSameServer(landing) == .no))
     }
 
@@ -582,7 +582,7 @@ struct DownloadWork: Sendable {
     /// - Throws: `unrepairable` in a repair, `notAdopted`, else `notContinued`; what prevents it
     ///   from being opened.
     func refuseToStartOver() throws(DownloadError.Reason) {
-        guard target != nil, job.keepsPart || isNewLink(begunHeader) else { return }
+        guard target != nil, job.keepsPart || isNewLink else { return }
         let (request, decision): (Assembly.Request, ResumeDecision)
         request = try self.request()
         do throws(AssemblyError) {

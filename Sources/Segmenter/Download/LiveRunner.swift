@@ -4,7 +4,6 @@ import SegmenterTransport
 
 /// Carries a download out: asks, writes, and publishes the file.
 struct LiveRunner: DownloadRunner {
-    private let run: DownloadRun
     var work: DownloadWork
     /// When the download began, on the monotonic clock.
     private let started: Double
@@ -25,7 +24,6 @@ struct LiveRunner: DownloadRunner {
     private static let longEnough = 1.0
 
     init(_ run: DownloadRun, _ probe: Probe, answered: DownloadRun.Answered?, started: Double) {
-        self.run = run
         self.started = started
         work = DownloadWork(run, probe, answered: answered)
         work.releasesSlot()
@@ -70,23 +68,23 @@ struct LiveRunner: DownloadRunner {
             work.machine.plan.takeNothingToFinish()
         case .leave(let file): return left(file)
         case .ask(let first):
-            let isUntouched = await beginsAtOnce()
+            let overlaps = beginsAtOnce
             try await work.ask(first) {
-                [run, inquiry = work.inquiry] (probe, answered) throws(DownloadError.Reason) in
+                [run = work.run] (probe, answered) throws(DownloadError.Reason) in
                 var asking = probe
-                asking.beginning = inquiry.beginning
                 guard !run.asksForWhole else {
                     asking.collects = true
                     asking.answered = answered
-                    return try await inquiry.find(asking, byGet: true, range: Probe.smallRange)
+                    return try await run.inquiry.find(
+                        asking, byGet: true, range: Probe.smallRange)
                 }
-                asking.overlaps = isUntouched
-                return try await inquiry.find(
+                asking.overlaps = overlaps
+                return try await run.inquiry.find(
                     asking, byGet: false,
-                    range: isUntouched ? Probe.overlappingRange : Probe.firstRange)
+                    range: overlaps ? Probe.overlappingRange : Probe.firstRange)
             }
         case .publishWhole:
-            if let file = try await work.publishWhole(run, started) { return file }
+            if let file = try await work.publishWhole(started) { return file }
             work.machine.plan.takeDeclined()
         case .makeFolder:
             try await work.makeFolder { (folders, path) throws(AssemblyError) in
@@ -151,7 +149,7 @@ struct LiveRunner: DownloadRunner {
     /// at the names that are to be expected.
     ///
     /// Credentials that may be wrong are sent only once.
-    private func beginsAtOnce() async -> Bool {
+    private var beginsAtOnce: Bool {
         let probe = work.probe
         guard job.connections > 1, !job.keepsPart, !work.machine.plan.isCompared,
             work.batch == nil, !probe.connecting.permitted(for: probe.url).access.authenticates
@@ -241,7 +239,7 @@ struct LiveRunner: DownloadRunner {
                 await link.resolve()
             },
             output: current().output, started: started, earlier: attempts.received,
-            report: work.report, present: run.present)
+            report: work.report, present: work.run.present)
         let (outcome, last, ledger) = await fetch {
             [primary = work.primary, mirrors = work.mirrors] join in
             await mirrors?.gather(for: primary, join: join)

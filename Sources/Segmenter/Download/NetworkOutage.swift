@@ -65,7 +65,7 @@ struct NetworkOutage: Sendable {
                 if outage.endsWithRoute, let end {
                     // The ordinary rules apply to a host that responds, and to a server that does not.
                     if end != .nothing { break waiting }
-                    if await hasRoute() { break waiting }
+                    if await probes.haveRoute() { break waiting }
                 }
                 if end == .occupied, !isOccupied {
                     isOccupied = true
@@ -81,12 +81,6 @@ struct NetworkOutage: Sendable {
         network.end(wait, isNeeded: isNeeded)
         let away = max(0, NetworkWatch.now.boot - network.since.boot)
         report(.notice(.networkIsBack(after: Duration(seconds: away))))
-    }
-
-    /// Whether there is a route to any server of the file.
-    func hasRoute() async -> Bool {
-        for probe in probes { if await probe.hasRoute() { return true } }
-        return false
     }
 
     /// Sends a canary to each URL of the file.
@@ -111,6 +105,14 @@ struct NetworkOutage: Sendable {
             group.cancelAll()
             return [.back, .occupied, .refused].first(where: ends.contains) ?? .nothing
         }
+    }
+}
+
+extension [Probe] {
+    /// Returns whether there is a route to the server of any of these.
+    func haveRoute() async -> Bool {
+        for probe in self { if await probe.hasRoute() { return true } }
+        return false
     }
 }
 

@@ -24,9 +24,7 @@ struct PreviewRunner: DownloadRunner {
         case .ask(let first):
             try await work.ask(first) {
                 [inquiry = work.inquiry] (probe, _) throws(DownloadError.Reason) in
-                var asking = probe
-                asking.beginning = inquiry.beginning
-                return try await inquiry.find(asking, byGet: false, range: Probe.firstByte)
+                try await inquiry.find(probe, byGet: false, range: Probe.firstByte)
             }
         case .publishWhole: work.machine.plan.takeDeclined()
         case .makeFolder:

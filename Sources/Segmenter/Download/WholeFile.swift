@@ -85,22 +85,21 @@ extension DownloadRun {
         _ answered: Answered, _ probe: Probe,
         then: @escaping @Sendable (Result<DownloadedFile, DownloadError>?, Answered) -> Void
     ) {
-        let found = Monitor<Probe.Finding?>(nil)
+        let found = Monitor<(work: DownloadWork, finding: Probe.Finding)?>(nil)
         submit(answered.exchange.body, probe.url, isNamed: job.namesFile) { [self] in
             if let finding = whole(answered.exchange, probe) {
                 var work = DownloadWork(self, probe)
                 work.target = job.target(for: finding.file, from: probe.url)
                 if !work.refuses(finding), let request = try? work.request(finding, probe.url) {
-                    found.withLock { $0 = finding }
+                    found.withLock { [work] in $0 = (work, finding) }
                     return request
                 }
             }
             then(nil, answered)
             return nil
         } then: { [self] end in
-            guard let finding = found.withLock({ $0 }) else { return }
-            var work = DownloadWork(self, probe)
-            work.target = job.target(for: finding.file, from: probe.url)
+            guard let (kept, finding) = found.withLock({ $0 }) else { return }
+            var work = kept
             if case .success(.declined) = end.outcome {
                 var answered = answered
                 answered.named = work.target
@@ -134,14 +133,12 @@ extension DownloadRun {
 extension DownloadWork {
     /// Publishes a file of which the probe has delivered all bytes.
     ///
-    /// - Parameters:
-    ///   - run: The download.
-    ///   - started: When it began, on the monotonic clock.
+    /// - Parameter started: When the download began, on the monotonic clock.
     /// - Returns: The file; `nil` if it is downloaded like any other. If the list gives names, it
     ///   has its name then.
     /// - Throws: Why it cannot be published.
     mutating func publishWhole(
-        _ run: DownloadRun, _ started: Double
+        _ started: Double
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         let (finding, url) = (primary.finding, primary.probe.url)
         guard let batch, let body = finding.whole(job.options), mirrors == nil else { return nil }
@@ -149,7 +146,7 @@ extension DownloadWork {
         guard !refuses(finding) else { throw .htmlPage }
         batch.hasCome(body.count)
         let isNamed = machine.plan.isNamed
-        let end = await Answer<DownloadRun.WholeEnd>.wait { answer in
+        let end = await Answer<DownloadRun.WholeEnd>.wait { [run] answer in
             run.submit(body, url, isNamed: isNamed) {
                 request
             } then: {
