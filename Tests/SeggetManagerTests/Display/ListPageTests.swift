@@ -5,12 +5,19 @@ import Testing
 @testable import segget_manager
 
 struct ListPageTests {
+    /// Returns an id that four digits distinguish from those of other numbers below 256.
+    private static func id(_ number: Int) -> QueueTask.ID {
+        let digits = String(number, radix: 16)
+        let padded = String(repeating: "0", count: 2 - digits.utf8.count) + digits
+        return QueueTask.ID("7a\(padded)c0ffee000000") ?? QueueTask.ID()
+    }
+
     private static func report(
         _ count: Int, unseen: [TaskStatus.Word: Int] = [:]
     ) -> QueueReport {
         let tasks = (0..<count).map { number in
             TaskReport(
-                id: QueueTask.ID(), state: number < count / 2 ? "waiting" : "completed",
+                id: id(number), state: number < count / 2 ? "waiting" : "completed",
                 wanted: .run, url: "http://127.0.0.1/\(number)",
                 path: "/a/\(String(repeating: "long ", count: number))", folder: "/a",
                 bytesDone: 5, size: 10, attempts: 0, added: 0, digests: [], tags: [],
