@@ -40,10 +40,10 @@ struct CountingServerTests {
         let rests = try outcome.notices("resting")
         #expect(refused == 0 || rests.count == 1, "\(log)")
         #expect(rests.allSatisfy { $0.delay == 10 })
-        // After the pause, one or two requests receive the missing ranges, and the last checks the
-        // version.
+        // After the pause, few requests receive the missing ranges, and the last checks the version.
+        // On a busy machine a range is split once or twice.
         let last = log.lastIndex { $0.hasPrefix("403") } ?? log.startIndex
-        #expect(refused == 0 || log.count - last - 1 <= 4, "\(log)")
+        #expect(refused == 0 || log.count - last - 1 <= 8, "\(log)")
     }
 
     /// nginx serves one request a second: segget sends few requests, each for a large range.
