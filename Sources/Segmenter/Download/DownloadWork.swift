@@ -100,7 +100,9 @@ struct DownloadWork: Sendable {
         case .name:
             target = try await named(target, Plan.Offer(primary))
             machine.plan.takeName()
-        case .sample: machine.plan.take(isSampleSame: try await agreesWithFile())
+        case .sample:
+            release()
+            machine.plan.take(isSampleSame: try await agreesWithFile())
         case .content: machine.plan.take(try await standingFile().checkedContent())
         case .digest(let digest): machine.plan.take(stated: try await content(like: digest))
         case .unused(let doubt): try await checkUnused(doubt)
@@ -119,6 +121,7 @@ struct DownloadWork: Sendable {
             primary.finding = found
             machine.found(offered())
         case .servers:
+            release()
             let identity = primary.finding.file.identity
             machine.compared(serversAgree: await primary.probe.isConsistent(identity))
         case .prove: take(try await inquiry.prove(release()))
@@ -151,13 +154,15 @@ struct DownloadWork: Sendable {
     /// Reports a failure to the machine.
     mutating func failed(_ reason: DownloadError.Reason) {
         // A response that an attempt may have left paused is no longer used.
-        if machine.isAttempting { _ = release() }
+        if machine.isAttempting { release() }
         machine.failed(reason)
     }
 
     /// Drops the response that is there, so that no connection waits for it.
-    private mutating func release() -> Primary {
-        if machine.isAttempting { primary.finding = primary.finding.released }
+    ///
+    /// A server with a limit of connections would refuse each request beside it.
+    @discardableResult mutating func release() -> Primary {
+        primary.finding = primary.finding.released
         return primary
     }
 

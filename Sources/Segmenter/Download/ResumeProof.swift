@@ -8,7 +8,7 @@ extension DownloadWork {
     /// nothing else can prove that the file is still the same.
     ///
     /// - Throws: `cancelled`, and why the server does not send the bytes.
-    func comparedPart() async throws(DownloadError.Reason) -> DownloadMachine.PartComparison {
+    mutating func comparedPart() async throws(DownloadError.Reason) -> DownloadMachine.PartComparison {
         guard target != nil else { return .none }
         var request = try request()
         let offered = primary.finding.file.identity
@@ -45,6 +45,7 @@ extension DownloadWork {
             return other == obstacle ? .none : .startOver(other)
         }
         let places = try await ResumeProof.intactPlaces(of: part)
+        release()
         for place in places where !(try await primary.agrees(at: place, part.agrees)) {
             return .startOver(.sampleDiffers(place))
         }

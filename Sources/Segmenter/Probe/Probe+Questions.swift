@@ -136,6 +136,12 @@ extension Probe {
     /// Follows the redirects of the original URL again, and checks the version of the file.
     ///
     /// This is necessary after the server has refused the effective URL.
+    ///
+    /// - Parameters:
+    ///   - identity: The expected version.
+    ///   - method: The method of the request.
+    ///   - fresh: Whether a new connection is used, unless the server refuses it.
+    /// - Returns: The effective URL, if it still has that version; the difference, or the failure.
     func resolveAgain(
         _ identity: RemoteIdentity, by method: RequestMethod = .get, fresh: Bool = false
     ) async -> Resolution {
@@ -144,8 +150,9 @@ extension Probe {
         do throws(DownloadError.Reason) {
             return try await persist(with: .later) {
                 (before) async throws(DownloadError.Reason) -> Attempt<Resolution> in
+                // A server may refuse one connection more.
                 var landing = try await follow(
-                    method, range: asked, fresh: fresh, turn: before.turn)
+                    method, range: asked, fresh: fresh && before.turn == 0, turn: before.turn)
                 // Only the head is used; this cancels the transfer of the body.
                 landing.exchange.paused = nil
                 switch landing.exchange.reply.map(check.verdict) {
