@@ -8,7 +8,9 @@ extension DownloadWork {
     /// nothing else can prove that the file is still the same.
     ///
     /// - Throws: `cancelled`, and why the server does not send the bytes.
-    mutating func comparedPart() async throws(DownloadError.Reason) -> DownloadMachine.PartComparison {
+    mutating func comparedPart() async throws(DownloadError.Reason)
+        -> DownloadMachine.PartComparison
+    {
         guard target != nil else { return .none }
         var request = try request()
         let offered = primary.finding.file.identity
