@@ -14,12 +14,17 @@ while IFS= read -r path; do
     fail "$path is tracked by git, and should not be"
 done < <(git ls-files -- '.build*' Package.resolved '*.part' '*.segget')
 
-# Layers: which module and which room may see which is in docs/design.md.
-scripts/rooms.py || fail "these modules or rooms know what they may not"
+# Rules have no clock, no file and no socket to import, and wait for nothing; SwiftPM checks all other imports.
+imports='^ *(@[^ ]+ )*((public|package|internal) )?import '
+git grep -nE "$imports(Glibc|Foundation|CLinux|CCurl|Synchronization)$" -- Sources/SegmenterRules &&
+    fail "these rules import more than \`log2\` and \`Data\`"
+git grep -nwE 'async|await|Task' -- Sources/SegmenterRules Sources/SeggetQueue/Rules \
+    Sources/Segmenter/Download/{Attempts,DownloadMachine,LossCheck,NetworkLoss,Plan}.swift |
+    grep -vE ':[0-9]+: *//' && fail "these rules wait"
 
-# Rules have no clock, no file and no socket to import; the rest of purity the compiler checks.
-git grep -nE '^ *(@[^ ]+ )*(public |package )?import (Glibc|Foundation|CLinux|CCurl|Synchronization)' -- \
-    Sources/SegmenterRules && fail "these rules import more than \`log2\` and \`Data\`"
+# Full Foundation slows every start, and so is only for what \`segget\` is not linked with.
+git grep -nE "${imports}Foundation$" -- Sources ':!Sources/SeggetQueue' ':!Sources/SeggetService' \
+    ':!Sources/segget-manager' && fail "these files import all of Foundation"
 
 # The guide's table of exit codes says what the program says.
 expected=$(awk '
