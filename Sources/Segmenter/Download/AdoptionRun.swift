@@ -66,9 +66,9 @@ extension DownloadWork {
     /// - Returns: The file; `nil` if an earlier run has left a part, which is resumed.
     /// - Throws: `notAdopted`; why the server does not send the bytes; `cancelled`.
     private func foreignPart() async throws(DownloadError.Reason) -> ForeignPart? {
-        guard let path = machine.plan.adopts else { preconditionFailure("nothing to adopt") }
+        guard let path = machine.preparation.adopts else { preconditionFailure("nothing to adopt") }
         let request = try request()
-        let isThere = machine.plan.missingFolder == nil
+        let isThere = machine.preparation.missingFolder == nil
         let isBegun = try await Disk.run { () throws(AssemblyError) -> Bool in
             guard isThere else { return false }
             return try Adoption.isBegun(request, path: path)
@@ -98,7 +98,7 @@ extension DownloadWork {
     ) async throws(DownloadError.Reason) {
         do throws(DownloadError.Reason) {
             if let part = try await foreignPart() { try await body(part, &self) }
-            machine.plan.takeAdopted()
+            machine.preparation.takeAdopted()
         } catch .assembly(.notAdopted(let path, let obstacle)) {
             let doubt =
                 job.options.continuesExisting
@@ -107,7 +107,7 @@ extension DownloadWork {
                 throw .assembly(.notAdopted(path: path, obstacle))
             }
             if !job.options.continuesExisting { report(.notice(.notFinished(doubt))) }
-            machine.plan.takeNotAdopted(doubt)
+            machine.preparation.takeNotAdopted(doubt)
         }
     }
 }

@@ -5,7 +5,7 @@ import SegmenterTransport
 /// Decides what one download does next, from the first look at its place to the published file.
 ///
 /// A runner carries out ``next`` and reports the result with one of the methods, or the failure with
-/// ``failed(_:)``. A run and a preview are two runners of the same machine. ``Plan`` decides until
+/// ``failed(_:)``. A run and a preview are two runners of the same machine. ``Preparation`` decides until
 /// the file is downloaded, ``Attempts`` after each attempt. What a download does not use, such as
 /// new links or waiting for the network, the machine never asks for.
 ///
@@ -23,7 +23,7 @@ struct DownloadMachine: Sendable {
 
     /// The effects that only look or ask.
     enum Look: Sendable, Hashable {
-        // Until the file is downloaded: see `Plan.Step`.
+        // Until the file is downloaded: see `Preparation.Step`.
         case survey, existing, ifModified, name, prove, sample, content
         case digest(Digest)
         /// Check that no other program uses the file that is to be replaced.
@@ -67,7 +67,7 @@ struct DownloadMachine: Sendable {
         /// Publish a file that a killed run had completed.
         case finish
         /// Leave the file as it is, and end.
-        case leave(Plan.Left)
+        case leave(Preparation.Left)
         /// Ask all URLs for the first time.
         case ask(First)
         /// Publish a file that one response has delivered.
@@ -119,7 +119,7 @@ struct DownloadMachine: Sendable {
         /// Whether the list has already given the file its name.
         var isNamed = false
         var policy: RetryPolicy
-        var offer: Plan.Offer
+        var offer: Preparation.Offer
     }
 
     /// The part at the destination.
@@ -158,11 +158,11 @@ struct DownloadMachine: Sendable {
     }
 
     /// The step after a wait for the network.
-    private enum Return { case planning, asking }
+    private enum Return { case preparing, asking }
 
     private enum Stage {
-        /// The plan decides.
-        case planning
+        /// The preparation decides.
+        case preparing
         /// Another response than the part's version came first: perhaps a login page.
         case suspecting(Offered)
         case seekingRoute(DownloadError.Reason)
@@ -186,7 +186,7 @@ struct DownloadMachine: Sendable {
 
     private let job: DownloadJob
     private let hasLinks: Bool
-    var plan: Plan
+    var preparation: Preparation
     var attempts = Attempts()
     /// The known facts of a lost network; `nil` if the download does not wait for it.
     var network: NetworkLoss?
@@ -195,7 +195,7 @@ struct DownloadMachine: Sendable {
     private var first: First?
     /// The part of an earlier run that is resumed.
     private var begun: Probe.Known?
-    private var stage = Stage.planning
+    private var stage = Stage.preparing
     /// Whether attempts have begun.
     private(set) var isAttempting = false
     /// Whether the server of the earlier run was looked for, since the last answer.
@@ -216,7 +216,7 @@ struct DownloadMachine: Sendable {
     init(_ job: DownloadJob, isListed: Bool, hasLinks: Bool, isPreview: Bool = false) {
         self.job = job
         self.hasLinks = hasLinks
-        plan = Plan(job, isListed: isListed)
+        preparation = Preparation(job, isListed: isListed)
         if job.options.waitsForNetwork, !isPreview {
             network = NetworkLoss()
         } else {
@@ -229,7 +229,7 @@ struct DownloadMachine: Sendable {
     /// The next effect.
     var next: Effect {
         switch stage {
-        case .planning: planned
+        case .preparing: prepared
         case .suspecting: .look(.canary(begun))
         case .seekingRoute: .look(.route)
         case .seekingServer: .look(.earlierServer)
@@ -254,8 +254,8 @@ struct DownloadMachine: Sendable {
         }
     }
 
-    private var planned: Effect {
-        switch plan.next {
+    private var prepared: Effect {
+        switch preparation.next {
         case .probe: first.map { .act(.ask($0)) } ?? .look(.begunPart)
         case .finish: .act(.finish)
         case .survey: .look(.survey)
@@ -282,7 +282,7 @@ struct DownloadMachine: Sendable {
 
     /// Returns what the user is to be told, once.
     mutating func takeNotices() -> [DownloadNotice] {
-        if case .planning = stage, case .refuse(_, let doubt?) = plan.next {
+        if case .preparing = stage, case .refuse(_, let doubt?) = preparation.next {
             notices.append(.notFinished(doubt))
         }
         defer { notices = [] }
@@ -305,7 +305,7 @@ struct DownloadMachine: Sendable {
     /// Takes what the primary offers, after any question.
     mutating func found(_ offered: Offered) {
         switch stage {
-        case .planning where self.offered == nil: answered(offered)
+        case .preparing where self.offered == nil: answered(offered)
         case .renewing where self.offered == nil:
             attempts.turnToAnotherServer()
             answered(offered)
@@ -331,7 +331,7 @@ struct DownloadMachine: Sendable {
             startOver(offered)
         default:
             self.offered = offered
-            plan.take(offered.offer)
+            preparation.take(offered.offer)
         }
     }
 
@@ -348,9 +348,9 @@ struct DownloadMachine: Sendable {
 
     private mutating func accept(_ offered: Offered) {
         self.offered = offered
-        if offered.isNamed { plan.takeName() }
-        plan.take(offered.offer)
-        stage = .planning
+        if offered.isNamed { preparation.takeName() }
+        preparation.take(offered.offer)
+        stage = .preparing
     }
 
     // MARK: Before an attempt
@@ -370,7 +370,7 @@ struct DownloadMachine: Sendable {
             return recover(
                 from: .tooLarge(size: offered.file.size, limit: job.options.limits.maxSize ?? 0))
         }
-        (hasSoughtServer, mayHavePart) = (false, plan.missingFolder == nil)
+        (hasSoughtServer, mayHavePart) = (false, preparation.missingFolder == nil)
         guard !attempts.isRangeless, mayHavePart else { return settleChange() }
         stage = .judging(
             LossCheck(isWary: network != nil, asksAgain: !job.options.singleRequest))
@@ -564,10 +564,10 @@ struct DownloadMachine: Sendable {
     /// Takes why the effect could not be carried out.
     mutating func failed(_ reason: DownloadError.Reason) {
         switch stage {
-        case .planning where offered == nil && plan.next == .probe && first != nil:
+        case .preparing where offered == nil && preparation.next == .probe && first != nil:
             renew(after: reason, cause: reason)
-        case .planning where offered == nil || plan.next == .fetch: end(reason)
-        case .planning: wait(after: reason, then: .planning)
+        case .preparing where offered == nil || preparation.next == .fetch: end(reason)
+        case .preparing: wait(after: reason, then: .preparing)
         case .renewing where offered == nil: endFirst(reason)
         case .replacing(let cause): renew(after: reason, cause: cause)
         case .renewing(_, let cause): wait(after: reason, or: cause, then: .asking)
@@ -603,7 +603,7 @@ struct DownloadMachine: Sendable {
 
     private mutating func endFirst(_ reason: DownloadError.Reason) {
         switch first {
-        case .untilBack: wait(after: reason, then: .planning)
+        case .untilBack: wait(after: reason, then: .preparing)
         case .untilRoute where reason.isNetworkLoss: stage = .seekingRoute(reason)
         case .once, .untilRoute, nil: end(reason)
         }
@@ -613,7 +613,7 @@ struct DownloadMachine: Sendable {
     mutating func looked(forRoute isThere: Bool) {
         guard case .seekingRoute(let reason) = stage else { return }
         guard !isThere else { return end(reason) }
-        stage = .waiting(Outage(cause: reason.transferFailure, endsWithRoute: true), .planning)
+        stage = .waiting(Outage(cause: reason.transferFailure, endsWithRoute: true), .preparing)
     }
 
     /// Waits until the network is back if it is lost; else ends.
@@ -642,7 +642,7 @@ struct DownloadMachine: Sendable {
         switch stage {
         case .suspecting(let offered):
             guard end == .occupied else { return accept(offered) }
-            stage = .waiting(Outage(isOccupied: true), .planning)
+            stage = .waiting(Outage(isOccupied: true), .preparing)
         case .checkingChange(let breach):
             ended(end == .occupied ? .failed(.contract(breach)) : .changed(breach))
         case .meetingServer(let reason, let follows):
@@ -656,7 +656,7 @@ struct DownloadMachine: Sendable {
     mutating func networkIsBack() {
         guard case .waiting(_, let follows) = stage else { return }
         switch follows {
-        case .planning: stage = .planning
+        case .preparing: stage = .preparing
         case .asking: stage = .askingAgain
         }
     }

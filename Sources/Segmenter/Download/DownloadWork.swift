@@ -93,18 +93,21 @@ struct DownloadWork: Sendable {
         switch look {
         case .survey: try await takeSurvey()
         case .existing:
-            machine.plan.take(existing: try await existing(job.expectedTarget(from: probe.url)))
+            machine.preparation.take(
+                existing: try await existing(job.expectedTarget(from: probe.url)))
         case .ifModified:
-            guard let file = machine.plan.dated else { preconditionFailure("nothing to compare") }
-            machine.plan.take(isUnmodified: try await inquiry.isUnmodified(file, current))
+            guard let file = machine.preparation.dated else {
+                preconditionFailure("nothing to compare")
+            }
+            machine.preparation.take(isUnmodified: try await inquiry.isUnmodified(file, current))
         case .name:
-            target = try await named(target, Plan.Offer(primary))
-            machine.plan.takeName()
+            target = try await named(target, Preparation.Offer(primary))
+            machine.preparation.takeName()
         case .sample:
             release()
-            machine.plan.take(isSampleSame: try await agreesWithFile())
-        case .content: machine.plan.take(try await standingFile().checkedContent())
-        case .digest(let digest): machine.plan.take(stated: try await content(like: digest))
+            machine.preparation.take(isSampleSame: try await agreesWithFile())
+        case .content: machine.preparation.take(try await standingFile().checkedContent())
+        case .digest(let digest): machine.preparation.take(stated: try await content(like: digest))
         case .unused(let doubt): try await checkUnused(doubt)
         case .begunPart:
             let begun = await job.begunPart()
@@ -179,7 +182,7 @@ struct DownloadWork: Sendable {
         return DownloadMachine.Offered(
             file: finding.file, isProven: finding.isProven,
             isRefreshed: job.isRefreshed(probe.url), isNamed: isNamed, policy: probe.policy,
-            offer: Plan.Offer(primary, isWhole: isWhole))
+            offer: Preparation.Offer(primary, isWhole: isWhole))
     }
 
     // MARK: Questions
@@ -351,10 +354,12 @@ struct DownloadWork: Sendable {
             return try Survey.look(at: target, for: job, isCancelled)
         }
         self.survey = survey
-        if let doubt = machine.plan.take(survey.sight) { report(.notice(.notFinished(doubt))) }
+        if let doubt = machine.preparation.take(survey.sight) {
+            report(.notice(.notFinished(doubt)))
+        }
     }
 
-    /// The destination, which is known whenever the plan asks for it.
+    /// The destination, which is known whenever the preparation asks for it.
     private var wantedTarget: FileTarget {
         guard let target else { preconditionFailure("no destination") }
         return target
@@ -388,14 +393,14 @@ struct DownloadWork: Sendable {
                 try body(folders, folder)
             }
         }
-        machine.plan.take(missingFolderIn: parent)
+        machine.preparation.take(missingFolderIn: parent)
     }
 
     /// The regular file that has a name which this download may take; in a list, that of no
     /// earlier file.
     private func existing(
         _ target: FileTarget?
-    ) async throws(DownloadError.Reason) -> Plan.StandingFacts? {
+    ) async throws(DownloadError.Reason) -> Preparation.StandingFacts? {
         guard var target else { return nil }
         if let batch {
             guard let name = try await batch.existing(target) else { return nil }
@@ -413,7 +418,7 @@ struct DownloadWork: Sendable {
     /// earlier run of the same URL has begun. In a list, each file has a name of its own. A file
     /// that may count for the download keeps its name.
     private func named(
-        _ target: FileTarget?, _ offer: Plan.Offer
+        _ target: FileTarget?, _ offer: Preparation.Offer
     ) async throws(DownloadError.Reason) -> FileTarget? {
         guard var target else { return nil }
         let wanted = target
@@ -435,17 +440,17 @@ struct DownloadWork: Sendable {
     private func agreesWithFile() async throws(DownloadError.Reason) -> Bool {
         let file = standingFile()
         guard try await primary.agrees(with: file) else { return false }
-        guard machine.plan.mayBeUnwritten else { return true }
+        guard machine.preparation.mayBeUnwritten else { return true }
         return try await primary.agreesInBlanks(of: wantedTarget, file)
     }
 
     /// Returns what the bytes at the destination come to; `nil` if they cannot all be read.
     private func content(
         like digest: Digest
-    ) async throws(DownloadError.Reason) -> Plan.Content? {
+    ) async throws(DownloadError.Reason) -> Preparation.Content? {
         let file = standingFile()
         return try await Disk.runUntilCancelled {
-            (isCancelled: () -> Bool) throws(AssemblyError) -> Plan.Content?? in
+            (isCancelled: () -> Bool) throws(AssemblyError) -> Preparation.Content?? in
             let content = file.content(like: digest, isCancelled)
             return content == nil && isCancelled() ? nil : .some(content)
         }
@@ -459,7 +464,7 @@ struct DownloadWork: Sendable {
             try await Disk.run { () throws(AssemblyError) in try ForeignPart.checkUnused(target) }
         }
         if let doubt { report(.notice(.notFinished(doubt))) }
-        machine.plan.takeReplaced()
+        machine.preparation.takeReplaced()
     }
 
     /// Returns the plan of a repair, and the request for its part; a `GET` has to confirm an
@@ -494,7 +499,7 @@ struct DownloadWork: Sendable {
         request.checksum = options.checksum
         request.advertised = finding.file.digests
         request.landing = finding.landing(from: url)
-        request.required = machine.plan.required
+        request.required = machine.preparation.required
         request.resume = options.resume || record.hasBegun || options.adopt != nil
         request.hasPart = record.kept > 0 && machine.attempts.startOver == nil
         request.overwrite = options.overwrite
@@ -512,7 +517,7 @@ struct DownloadWork: Sendable {
         {
             request.required += request.advertised
         }
-        request.replacesDestination = machine.plan.mayReplace
+        request.replacesDestination = machine.preparation.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.umask = options.files.umask
         request.allocation = options.files.allocation

@@ -73,7 +73,7 @@ struct Inquiry: Sendable {
     /// Sends a conditional request (RFC 9110 §13.1.2, §13.1.3), and returns whether the status is
     /// 304.
     func isUnmodified(
-        _ file: Plan.StandingFacts, _ probe: Probe
+        _ file: Preparation.StandingFacts, _ probe: Probe
     ) async throws(DownloadError.Reason) -> Bool {
         let header = file.header(for: probe.url.text, probe.url.redacted)
         let date = header?.lastModified ?? httpDate(secondsSince1970: file.modified)
@@ -97,7 +97,7 @@ struct Inquiry: Sendable {
     }
 }
 
-extension Plan.Offer {
+extension Preparation.Offer {
     /// Describes the offer of a primary; `isWhole`: its response has delivered all bytes.
     init(_ primary: Primary, isWhole: Bool = false) {
         let (finding, url) = (primary.finding, primary.probe.url)

@@ -65,7 +65,7 @@ struct LiveRunner: DownloadRunner {
         switch act {
         case .finish:
             if let file = try await finish() { return file }
-            work.machine.plan.takeNothingToFinish()
+            work.machine.preparation.takeNothingToFinish()
         case .leave(let file): return left(file)
         case .ask(let first):
             let overlaps = beginsAtOnce
@@ -85,7 +85,7 @@ struct LiveRunner: DownloadRunner {
             }
         case .publishWhole:
             if let file = try await work.publishWhole(started) { return file }
-            work.machine.plan.takeDeclined()
+            work.machine.preparation.takeDeclined()
         case .makeFolder:
             try await work.makeFolder { (folders, path) throws(AssemblyError) in
                 try folders.make(path)
@@ -94,7 +94,7 @@ struct LiveRunner: DownloadRunner {
         case .prepareRepair:
             let (plan, request) = try await work.repairRequest()
             repair = try await RepairRun(plan, for: request, report: work.report)
-            work.machine.plan.takePrepared()
+            work.machine.preparation.takePrepared()
         case .adopt:
             var adoption = adoption
             defer { self.adoption = adoption }
@@ -137,7 +137,7 @@ struct LiveRunner: DownloadRunner {
         }
     }
 
-    private func left(_ file: Plan.Left) -> DownloadedFile {
+    private func left(_ file: Preparation.Left) -> DownloadedFile {
         DownloadedFile(
             path: file.path, size: file.size, crc32: file.crc32, verified: file.verified,
             bytesReceived: 0, bytesResumed: 0,
@@ -151,7 +151,7 @@ struct LiveRunner: DownloadRunner {
     /// Credentials that may be wrong are sent only once.
     private var beginsAtOnce: Bool {
         let probe = work.probe
-        guard job.connections > 1, !job.keepsPart, !work.machine.plan.isCompared,
+        guard job.connections > 1, !job.keepsPart, !work.machine.preparation.isCompared,
             work.batch == nil, !probe.connecting.permitted(for: probe.url).access.authenticates
         else { return false }
         guard let target = job.expectedTarget(from: probe.url) else { return true }

@@ -16,7 +16,7 @@ struct PreviewRunner: DownloadRunner {
         switch act {
         case .finish:
             if let end = try await finish() { return end }
-            work.machine.plan.takeNothingToFinish()
+            work.machine.preparation.takeNothingToFinish()
         case .leave(let file):
             return DownloadPreview(
                 action: .leave(file.why), path: file.path, file: nil, bytesKept: file.size,
@@ -26,14 +26,14 @@ struct PreviewRunner: DownloadRunner {
                 [inquiry = work.inquiry] (probe, _) throws(DownloadError.Reason) in
                 try await inquiry.find(probe, byGet: false, range: Probe.firstByte)
             }
-        case .publishWhole: work.machine.plan.takeDeclined()
+        case .publishWhole: work.machine.preparation.takeDeclined()
         case .makeFolder:
             try await work.makeFolder { (folders, path) throws(AssemblyError) in
                 try folders.parent(ofMissing: path)
             }
         case .prepareRepair:
             _ = try await work.repairRequest()
-            work.machine.plan.takePrepared()
+            work.machine.preparation.takePrepared()
         case .adopt:
             var adopted = adopted
             defer { self.adopted = adopted }
@@ -63,7 +63,7 @@ struct PreviewRunner: DownloadRunner {
 
     /// Returns what the first attempt would begin with; `nil` if a `GET` has to state the size first.
     private mutating func attempt() async throws(DownloadError.Reason) -> DownloadPreview? {
-        let (target, missingFolder) = (work.target, work.machine.plan.missingFolder)
+        let (target, missingFolder) = (work.target, work.machine.preparation.missingFolder)
         let file = work.primary.finding.file
         var preview = DownloadPreview(
             action: .begin, path: target?.path ?? "-", file: file, bytesKept: 0,

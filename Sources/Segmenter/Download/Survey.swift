@@ -5,10 +5,10 @@ import SegmenterTransport
 
 /// The check of what exists at the destination, before the first request.
 ///
-/// Reads files and decides nothing: ``Plan`` decides.
+/// Reads files and decides nothing: ``Preparation`` decides.
 struct Survey: Sendable {
-    /// The result, as the plan receives it.
-    let sight: Plan.Sight
+    /// The result, as the preparation receives it.
+    let sight: Preparation.Sight
     /// The existing regular file, open.
     var file: StandingFile?
     /// The plan to repair the file's damaged bytes.
@@ -42,12 +42,12 @@ struct Survey: Sendable {
             }
             return Survey(sight: .nothing)
         }
-        var content: Plan.Content?
+        var content: Preparation.Content?
         if let expected = options.checksum {
             content = file.content(like: expected, isCancelled)
             guard content != nil || !isCancelled() else { return nil }
         }
-        var facts = Plan.StandingFacts(file)
+        var facts = Preparation.StandingFacts(file)
         if options.takesOver > .nothing || facts.known == nil {
             facts.controlledSize = ForeignPart.controlledSize(of: target)
         }
@@ -58,10 +58,11 @@ struct Survey: Sendable {
     /// Returns the existing regular file without opening it; blocks.
     ///
     /// - Throws: `folderUnavailable`, `cannotCreate`.
-    static func existing(at target: FileTarget) throws(AssemblyError) -> Plan.StandingFacts? {
+    static func existing(at target: FileTarget) throws(AssemblyError) -> Preparation.StandingFacts?
+    {
         guard let status = try Folder(target.folder).status(of: target.name), status.isRegular
         else { return nil }
-        return Plan.StandingFacts(
+        return Preparation.StandingFacts(
             path: target.path, size: status.size, modified: status.modified, known: nil)
     }
 
@@ -85,14 +86,14 @@ struct Survey: Sendable {
                 guard !isCancelled() else { return nil }
                 throw .io(operation: "pread", path: file.path, errno: EIO)
             }
-            var standing = Plan.StandingFacts(file)
+            var standing = Preparation.StandingFacts(file)
             standing.known = facts
             return Survey(sight: .intact(standing, content), file: file)
         }
     }
 }
 
-extension Plan.StandingFacts {
+extension Preparation.StandingFacts {
     /// Describes an open file.
     fileprivate init(_ file: StandingFile) {
         self.init(
@@ -106,11 +107,11 @@ extension StandingFile {
     /// run.
     ///
     /// - Throws: `cancelled`.
-    func checkedContent() async throws(DownloadError.Reason) -> Plan.Content? {
+    func checkedContent() async throws(DownloadError.Reason) -> Preparation.Content? {
         try await Disk.runUntilCancelled {
-            [self] (isCancelled: () -> Bool) throws(AssemblyError) -> Plan.Content?? in
+            [self] (isCancelled: () -> Bool) throws(AssemblyError) -> Preparation.Content?? in
             if let check = check(isCancelled: isCancelled) {
-                return .some(Plan.Content(digests: check.verified, crc32: check.crc32))
+                return .some(Preparation.Content(digests: check.verified, crc32: check.crc32))
             }
             return isCancelled() ? nil : .some(nil)
         }
@@ -119,9 +120,9 @@ extension StandingFile {
     /// Returns the digest of the file's bytes, computed by the same algorithm.
     ///
     /// `nil` if not all bytes can be read, or after cancellation.
-    func content(like digest: Digest, _ isCancelled: () -> Bool) -> Plan.Content? {
+    func content(like digest: Digest, _ isCancelled: () -> Bool) -> Preparation.Content? {
         self.digest(like: digest, isCancelled: isCancelled).map {
-            Plan.Content(digests: [$0.digest], crc32: $0.crc32)
+            Preparation.Content(digests: [$0.digest], crc32: $0.crc32)
         }
     }
 }

@@ -103,7 +103,7 @@ extension DownloadJob {
 
     /// Returns how a file counts that is to be continued, and that is never replaced.
     func continuing(
-        _ size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
+        _ size: Int64, controlledSize: Int64?, _ offer: Preparation.Offer
     ) -> TakeOverDecision {
         TakeOverDecision(
             .begun, size: size, controlledSize: controlledSize, remote: offer.identity.size,
@@ -112,7 +112,7 @@ extension DownloadJob {
 
     /// Returns how a file at the destination counts.
     func takeOver(
-        of size: Int64, controlledSize: Int64?, _ offer: Plan.Offer
+        of size: Int64, controlledSize: Int64?, _ offer: Preparation.Offer
     ) -> TakeOverDecision {
         TakeOverDecision(
             options.takesOver, size: size, controlledSize: controlledSize,
@@ -131,7 +131,7 @@ extension DownloadJob {
     ///   - target: The destination.
     ///   - offer: The server's offer; without it, the lengths are not compared.
     /// - Returns: Whether such a file exists.
-    func mayTakeOver(_ target: FileTarget, _ offer: Plan.Offer? = nil) -> Bool {
+    func mayTakeOver(_ target: FileTarget, _ offer: Preparation.Offer? = nil) -> Bool {
         guard options.takesOver > .nothing || options.continuesExisting,
             let file = try? StandingFile.open(folder: target.folder, name: target.name)
         else { return false }

@@ -145,7 +145,7 @@ extension DownloadWork {
         let request = try request()
         guard !refuses(finding) else { throw .htmlPage }
         batch.hasCome(body.count)
-        let isNamed = machine.plan.isNamed
+        let isNamed = machine.preparation.isNamed
         let end = await Answer<DownloadRun.WholeEnd>.wait { [run] answer in
             run.submit(body, url, isNamed: isNamed) {
                 request
@@ -168,7 +168,7 @@ extension DownloadWork {
         case .failure(let error): throw .assembly(error)
         case .success(let outcome):
             target?.name = end.name
-            machine.plan.takeName()
+            machine.preparation.takeName()
             switch outcome {
             case .declined: return nil
             case .named(let failure):

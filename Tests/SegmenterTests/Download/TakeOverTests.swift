@@ -47,7 +47,7 @@ import Testing
         arguments: [(100, nil, 8), (100, 30, 3), (100, 101, 1), (nil, 30, 8), (0, 30, 1)]
             as [(Int64?, Int64?, Int)])
     func minSplitSizeLimitsConnections(size: Int64?, least: Int64?, connections: Int) {
-        let job = PlanTests.job {
+        let job = PreparationTests.job {
             $0.connections = .upTo(8)
             $0.minSplitSize = least
         }

@@ -65,7 +65,7 @@ struct SimulatedDownload {
         _ change: (inout DownloadOptions) -> Void = { _ in }
     ) {
         self.world = world
-        let job = PlanTests.job(change)
+        let job = PreparationTests.job(change)
         machine = DownloadMachine(
             job, isListed: false, hasLinks: world.links > 0, isPreview: isPreview)
         if world.earlier > 0 { part = (0, RangeSet(ByteRange(0, world.earlier))) }
@@ -97,8 +97,8 @@ struct SimulatedDownload {
         _ look: DownloadMachine.Look
     ) throws(DownloadError.Reason) {
         switch look {
-        case .survey: _ = machine.plan.take(.nothing)
-        case .name: machine.plan.takeName()
+        case .survey: _ = machine.preparation.take(.nothing)
+        case .name: machine.preparation.takeName()
         case .begunPart:
             machine.sought(
                 part.map { .init(identity: identity($0.version), hasRanges: true) },
@@ -131,9 +131,9 @@ struct SimulatedDownload {
         _ act: DownloadMachine.Act
     ) throws(DownloadError.Reason) -> End? {
         switch act {
-        case .finish: machine.plan.takeNothingToFinish()
+        case .finish: machine.preparation.takeNothingToFinish()
         case .ask: machine.found(try ask())
-        case .makeFolder: machine.plan.take(missingFolderIn: nil)
+        case .makeFolder: machine.preparation.take(missingFolderIn: nil)
         case .enter: machine.entered()
         case .attempt(.open): try open()
         case .attempt(.fetch): fetch()
@@ -149,7 +149,7 @@ struct SimulatedDownload {
     // MARK: The server and the network
 
     private static var url: WebURL {
-        guard let url = WebURL(PlanTests.url) else { preconditionFailure("no URL") }
+        guard let url = WebURL(PreparationTests.url) else { preconditionFailure("no URL") }
         return url
     }
 
@@ -170,14 +170,14 @@ struct SimulatedDownload {
         guard !hasExpired(at: now) else { throw .refused(status: 403) }
         offered = world.version(at: now)
         let file = RemoteFile(
-            url: PlanTests.url, effectiveURL: PlanTests.url, redirects: 0,
+            url: PreparationTests.url, effectiveURL: PreparationTests.url, redirects: 0,
             identity: identity(offered), acceptsRanges: world.servesRanges, suggestedName: "f",
             digests: [], probedBy: "GET")
         return .init(
             file: file, isProven: true, isRefreshed: link > 0, policy: RetryPolicy(retries: 5),
             offer: .init(
-                identity: file.identity, isProven: true, fullURL: PlanTests.url,
-                url: PlanTests.url))
+                identity: file.identity, isProven: true, fullURL: PreparationTests.url,
+                url: PreparationTests.url))
     }
 
     private mutating func wait(_ outage: DownloadMachine.Outage) {

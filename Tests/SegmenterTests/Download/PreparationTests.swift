@@ -6,8 +6,8 @@ import Testing
 @testable import SegmenterTransport
 
 /// Tests the plan for a file: the options × the file at the destination × the server's offer.
-@Suite struct PlanTests {
-    typealias Step = Plan.Step
+@Suite struct PreparationTests {
+    typealias Step = Preparation.Step
 
     static let url = "http://a/f"
     static let digest = Digest(crc32: 1)
@@ -32,10 +32,10 @@ import Testing
     static func offer(
         _ tag: String? = "\"1\"", date: String? = nil, size: Int64? = 9, modified: Int64? = nil,
         isProven: Bool = true, isWhole: Bool = false
-    ) -> Plan.Offer {
+    ) -> Preparation.Offer {
         var identity = version(tag, date: date)
         identity.size = size
-        return Plan.Offer(
+        return Preparation.Offer(
             identity: identity, modified: modified, isProven: isProven, isWhole: isWhole,
             fullURL: url, url: url)
     }
@@ -43,7 +43,7 @@ import Testing
     /// Returns a file of 9 bytes by default, modified at 1,000,000,100, with the record of an
     /// earlier run if there is a tag.
     static func file(_ tag: String? = nil, date: String? = nil, size: Int64 = 9)
-        -> Plan.StandingFacts
+        -> Preparation.StandingFacts
     {
         var known: FinishedFacts?
         if tag != nil {
@@ -51,22 +51,23 @@ import Testing
                 identity: version(tag, date: date), url: url, fullURL: url, generation: 1)
             known = FinishedFacts(header: header, size: 9, digests: [digest], extents: [])
         }
-        return Plan.StandingFacts(path: "f", size: size, modified: 1_000_000_100, known: known)
+        return Preparation.StandingFacts(
+            path: "f", size: size, modified: 1_000_000_100, known: known)
     }
 
     /// A row of the table: a situation, and the expected steps.
     struct Row: Sendable, CustomTestStringConvertible {
         var name: String
-        var job = PlanTests.job()
+        var job = PreparationTests.job()
         var isListed = false
-        var sight = Plan.Sight.nothing
+        var sight = Preparation.Sight.nothing
         var missingFolder: String?
         /// The server's offers to the first and later requests.
-        var offers = [PlanTests.offer()]
+        var offers = [PreparationTests.offer()]
         /// The server's answers to conditional requests.
         var isUnmodified: [Bool] = []
         var isSampleSame = true
-        var content: Plan.Content? = Plan.Content(digests: [], crc32: 1)
+        var content: Preparation.Content? = Preparation.Content(digests: [], crc32: 1)
         var steps: [Step]
         var mayReplace = false
         var required: [Digest] = []
@@ -79,7 +80,7 @@ import Testing
         isSampled: Bool = false, isDated: Bool = false
     ) -> Step {
         .leave(
-            Plan.Left(
+            Preparation.Left(
                 path: "f", size: 9, why: why, crc32: crc32, verified: verified,
                 isSampled: isSampled, isDated: isDated))
     }
@@ -94,8 +95,8 @@ import Testing
     static let changed = FinishedDoubt.remote(.etagChanged(was: "\"1\"", now: "\"2\""))
     /// Two dates for the same tag.
     static let dates = ("Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 07 Nov 1994 08:49:37 GMT")
-    static func content(_ digest: Digest) -> Plan.Content {
-        Plan.Content(digests: [digest], crc32: 1)
+    static func content(_ digest: Digest) -> Preparation.Content {
+        Preparation.Content(digests: [digest], crc32: 1)
     }
 
     /// Rows about a destination without a file.
@@ -208,7 +209,7 @@ import Testing
     ]
 
     /// A file that an earlier run downloaded from a server without entity tags.
-    static let untagged: Plan.StandingFacts = {
+    static let untagged: Preparation.StandingFacts = {
         var facts = file()
         let header = Manifest.Header(
             identity: version(nil, date: dates.0), url: url, fullURL: url, generation: 1)
@@ -298,7 +299,7 @@ import Testing
     @Test(
         arguments: beginnings + standing + timestamps + repairs + adoptions + takeOvers + unmarked)
     func stepsFollowSituation(_ row: Row) {
-        var plan = Plan(row.job, isListed: row.isListed)
+        var plan = Preparation(row.job, isListed: row.isListed)
         var (offers, answers) = (row.offers[...], row.isUnmodified[...])
         var steps: [Step] = []
         loop: while steps.count < 20 {
@@ -333,7 +334,7 @@ import Testing
         var options = DownloadOptions()
         options.checksum = Self.digest
         options.files.timestamping = true
-        var plan = Plan(Self.job { $0 = options })
+        var plan = Preparation(Self.job { $0 = options })
         #expect(plan.take(.file(Self.file(), Self.content(Self.other))) == Self.doubt)
     }
 }

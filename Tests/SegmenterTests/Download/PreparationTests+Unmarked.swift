@@ -6,7 +6,7 @@ import Assembler
 
 // Rows about a file without marks of an earlier run: it counts only if verified, and is never
 // replaced.
-extension PlanTests {
+extension PreparationTests {
     private static let continued = job { $0.continuesExisting = true }
     private static let continuedChecked = job {
         ($0.continuesExisting, $0.checksum) = (true, digest)
@@ -14,7 +14,7 @@ extension PlanTests {
     /// Returns the offer of a file with a modification time; its date is a strong validator if
     /// there is one.
     private static func dated(_ modified: Int64, date: String? = dates.0, isProven: Bool = true)
-        -> Plan.Offer
+        -> Preparation.Offer
     {
         offer(date: date, modified: modified, isProven: isProven)
     }
@@ -22,7 +22,7 @@ extension PlanTests {
     private static func afterProbe(_ steps: Step...) -> [Step] {
         [.finish, .survey, .probe, .makeFolder] + steps
     }
-    private static let datedWithoutRanges: Plan.Offer = {
+    private static let datedWithoutRanges: Preparation.Offer = {
         var offer = dated(sameTime)
         offer.servesRanges = false
         return offer

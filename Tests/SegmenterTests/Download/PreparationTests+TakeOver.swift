@@ -5,11 +5,11 @@ import Assembler
 @testable import SegmenterTransport
 
 // Rows about a file that segget has not downloaded and that may count.
-extension PlanTests {
+extension PreparationTests {
     static let continuing = job { $0.takesOver = .begun }
     static let continuingChecked = job { ($0.takesOver, $0.checksum) = (.begun, digest) }
     /// Returns a file of aria2 that has a control file.
-    static func controlled(_ size: Int64) -> Plan.StandingFacts {
+    static func controlled(_ size: Int64) -> Preparation.StandingFacts {
         var facts = file(size: size)
         facts.controlledSize = 9
         return facts
@@ -17,7 +17,7 @@ extension PlanTests {
 
     static let crc = Digest(crc32: 1)
     /// A file that an earlier run downloaded from a server without validators.
-    static let unversioned: Plan.StandingFacts = {
+    static let unversioned: Preparation.StandingFacts = {
         var facts = file()
         let header = Manifest.Header(
             identity: version(nil), url: url, fullURL: url, generation: 1)
@@ -25,12 +25,12 @@ extension PlanTests {
         return facts
     }()
     /// Returns the offer of a server that states digests of the whole file.
-    static func stating(_ digests: Digest...) -> Plan.Offer {
+    static func stating(_ digests: Digest...) -> Preparation.Offer {
         var offer = Self.offer()
         offer.digests = digests
         return offer
     }
-    static let withoutRanges: Plan.Offer = {
+    static let withoutRanges: Preparation.Offer = {
         var offer = Self.offer()
         offer.servesRanges = false
         return offer

@@ -5,12 +5,12 @@ import Assembler
 @testable import SegmenterTransport
 
 // Rows about a file that another program has started.
-extension PlanTests {
+extension PreparationTests {
     static let adopting = job { $0.adopt = "old" }
     static let adoptingChecked = job { ($0.adopt, $0.checksum) = ("old", digest) }
 
     /// The adopted file, which is at the destination.
-    static let begun: Plan.StandingFacts = {
+    static let begun: Preparation.StandingFacts = {
         var facts = file()
         facts.isAdopted = true
         return facts

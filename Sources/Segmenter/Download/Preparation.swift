@@ -9,7 +9,7 @@ import SegmenterTransport
 /// result. The runner reports the result of each step with one of the `take` methods.
 ///
 /// Pure: no I/O and no clock.
-struct Plan: Sendable {
+struct Preparation: Sendable {
     /// The state of the destination, as far as later decisions need it.
     private enum Standing {
         case nothing
@@ -69,7 +69,7 @@ struct Plan: Sendable {
     private var isAdopted: Bool
     private var ending: Step?
 
-    /// Creates the plan of one download.
+    /// Creates the preparation of one download.
     init(_ job: DownloadJob, isListed: Bool = false) {
         self.job = job
         self.isListed = isListed
@@ -340,7 +340,7 @@ struct Plan: Sendable {
 }
 
 // Comparisons of the existing file with the server's offer.
-extension Plan {
+extension Preparation {
     /// Compares a file that may count for the download with the server's offer.
     func compared(
         _ file: StandingFacts, _ doubt: FinishedDoubt?, _ offer: Offer
@@ -481,9 +481,9 @@ extension Plan {
     }
 }
 
-// The steps of a plan, their results, and the files that a plan keeps unchanged.
-extension Plan {
-    /// One step of a plan.
+// The steps of a preparation, their results, and the files that it keeps unchanged.
+extension Preparation {
+    /// One step of a preparation.
     enum Step: Sendable, Hashable {
         /// Publish the file that a killed run had completed, if there is one.
         case finish
@@ -598,7 +598,7 @@ extension Plan {
     }
 }
 
-extension Plan.StandingFacts {
+extension Preparation.StandingFacts {
     /// Returns the record of an earlier run, if it is for this URL and for a file of this size.
     func header(for fullURL: String, _ url: String) -> Manifest.Header? {
         guard let known, known.size == size,
