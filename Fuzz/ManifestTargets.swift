@@ -13,14 +13,17 @@ enum ManifestTargets {
     /// Lines that end in the right checksum: what no accident gets past, but who knows the format does.
     static func sealed(_ bytes: [UInt8]) {
         struct Named: Decodable { var generation: String }
+        let first = Data(bytes.prefix { $0 != UInt8(ascii: "\n") })
+        guard let generation = try? JSONDecoder().decode(Named.self, from: first).generation
+        else { return }
+        manifest(sealing(bytes, seed: Manifest.seed(generation: generation)))
+    }
+
+    /// Returns lines with their checksums, which replace what is behind the last brace of each.
+    static func sealing(_ bytes: [UInt8], seed: UInt32) -> [UInt8] {
         var lines = bytes.split(
             separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false
         ).map { Array($0) }
-        // What is behind the last brace is left out: it is where the checksum goes.
-        let first = Data(lines[0])
-        guard let generation = try? JSONDecoder().decode(Named.self, from: first).generation
-        else { return }
-        let seed = Manifest.seed(generation: generation)
         for index in lines.indices {
             guard let brace = lines[index].lastIndex(of: UInt8(ascii: "}")) else { continue }
             var line = Array(lines[index][..<brace])
@@ -28,7 +31,7 @@ enum ManifestTargets {
             let crc = Digest(crc32: CRC32.of(line, seed: seed)).hex
             lines[index] = line + Array("\(crc)\"}".utf8)
         }
-        manifest(Array(lines.joined(separator: [UInt8(ascii: "\n")])))
+        return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
     }
 
     /// What was read is possible, and written again it reads the same.
@@ -56,7 +59,7 @@ enum ManifestTargets {
         expect(covered == manifest.extents.covered, "the extents do not cover what they say")
 
         let seed = Manifest.seed(generation: header.generation)
-        var bytes = Manifest.line(header, seed: seed)
+        var bytes = SealedLine.of(header, seed: seed)
         var records = JournalRewrite.records(for: manifest.extents.extents)
         if let publishing = manifest.publishing {
             records.append(.init(publishing: publishing, digests: manifest.digests))
@@ -65,7 +68,7 @@ enum ManifestTargets {
         if let size = manifest.finished {
             records.append(.init(finished: size, digests: manifest.digests))
         }
-        for record in records { bytes += Manifest.line(record, seed: seed) }
+        for record in records { bytes += SealedLine.of(record, seed: seed) }
         guard let again = try? Manifest(reading: bytes) else {
             fatalError("what was written does not read")
         }

@@ -57,8 +57,8 @@ struct FileMove {
             let records =
                 JournalRewrite.records(for: manifest.extents.extents)
                 + [.init(publishing: file, digests: manifest.digests)]
-            return records.reduce(Manifest.line(manifest.header, seed: seed)) {
-                $0 + Manifest.line($1, seed: seed)
+            return records.reduce(SealedLine.of(manifest.header, seed: seed)) {
+                $0 + SealedLine.of($1, seed: seed)
             }
         }
     }

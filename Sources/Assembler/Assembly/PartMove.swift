@@ -81,7 +81,7 @@ struct PartMove {
             throw .foreignPart(path: part.path)
         }
         let seed = Manifest.seed(generation: manifest.header.generation)
-        let header = Manifest.line(manifest.header, seed: seed)
+        let header = SealedLine.of(manifest.header, seed: seed)
         let copy = try place.newPart()
         defer { copy.unlock() }
         let present = try Assembly.Standing(place.new, in: place.target, owner: place.owner)
@@ -101,7 +101,7 @@ struct PartMove {
         let records = JournalRewrite.records(for: manifest.extents.extents)
         let moved =
             manifest.publishing == nil
-            ? bytes : records.reduce(header) { $0 + Manifest.line($1, seed: seed) }
+            ? bytes : records.reduce(header) { $0 + SealedLine.of($1, seed: seed) }
         try place.write(moved, over: .ours(Assembly.Standing.Record(manifest)))
         try place.after(.copyRecorded)
         return copy.identity

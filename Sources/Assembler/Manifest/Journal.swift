@@ -53,7 +53,7 @@ final class Journal {
 
     /// Appends a record with one write(2), without fsync.
     func append(_ record: Manifest.Record) throws(AssemblyError) {
-        let line = Manifest.line(record, seed: seed)
+        let line = SealedLine.of(record, seed: seed)
         let error = writeFully(descriptor, line)
         guard error == 0 else {
             // Remove a torn line; otherwise the next record would be appended to it.
@@ -81,7 +81,7 @@ final class Journal {
     /// - Throws: `io`.
     func adopt(_ rewrite: JournalRewrite, since: [Extent]) throws(AssemblyError) {
         defer { close(rewrite.descriptor) }
-        let line = since.isEmpty ? [] : Manifest.line(Manifest.Record(extents: since), seed: seed)
+        let line = since.isEmpty ? [] : SealedLine.of(Manifest.Record(extents: since), seed: seed)
         let error = writeFully(rewrite.descriptor, line)
         guard error == 0 else { throw .io(operation: "write", path: path, errno: error) }
         try folder.rename(names.rewrite, to: names.manifest)

@@ -84,8 +84,8 @@ struct JournalRewrite: Sendable {
         folder: Folder, names: PartNames, header: Manifest.Header, records: [Manifest.Record]
     ) throws(AssemblyError) {
         let seed = Manifest.seed(generation: header.generation)
-        var bytes = Manifest.line(header, seed: seed)
-        for record in records { bytes += Manifest.line(record, seed: seed) }
+        var bytes = SealedLine.of(header, seed: seed)
+        for record in records { bytes += SealedLine.of(record, seed: seed) }
         try self.init(folder: folder, names: names, bytes: bytes)
     }
 

@@ -243,18 +243,6 @@ package struct Manifest: Sendable {
 // MARK: - Writing
 
 extension Manifest {
-    /// Encodes a header or record as a line, including its checksum and the line feed.
-    package static func line(_ value: some Encodable, seed: UInt32) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding cannot fail: headers and records consist of integers, strings and optionals.
-        guard var bytes = try? Array(encoder.encode(value)), bytes.popLast() == UInt8(ascii: "}")
-        else { preconditionFailure("a manifest line must be encodable") }
-        bytes += Array(",\"crc\":\"".utf8)
-        let crc = Digest(crc32: CRC32.of(bytes, seed: seed)).hex
-        return bytes + Array("\(crc)\"}\n".utf8)
-    }
-
     /// Returns the initial value of the CRC-32 of each line of a generation.
     package static func seed(generation: String) -> UInt32 { CRC32.of(generation.utf8) }
 }
@@ -276,7 +264,7 @@ extension Manifest {
         struct VersionOnly: Decodable { var segget: Int }
         guard let header = try? decoder.decode(Header.self, from: Data(first)),
             header.segget == Self.version,
-            Self.isIntact(first, seed: Self.seed(generation: header.generation)),
+            SealedLine.isIntact(first, seed: Self.seed(generation: header.generation)),
             header.size.map({ $0 >= 0 }) ?? true, header.hasNoBreaks
         else {
             if let other = try? decoder.decode(VersionOnly.self, from: Data(first)),
@@ -289,7 +277,7 @@ extension Manifest {
         self.header = header
         let seed = Self.seed(generation: header.generation)
         for line in lines where !line.isEmpty {
-            guard Self.isIntact(line, seed: seed),
+            guard SealedLine.isIntact(line, seed: seed),
                 let record = try? decoder.decode(Record.self, from: Data(line)),
                 take(record)
             else {
@@ -314,14 +302,6 @@ extension Manifest {
             extents.add(Extent(ByteRange(numbers[0], numbers[0] + numbers[1]), crc: crc))
         }
         return true
-    }
-
-    /// Returns whether a line ends in the checksum of the bytes before it.
-    private static func isIntact(_ line: ArraySlice<UInt8>, seed: UInt32) -> Bool {
-        let tail = 10
-        guard line.count > tail else { return false }
-        let crc = Digest(crc32: CRC32.of(line.dropLast(tail), seed: seed)).hex
-        return Array(line.suffix(tail)) == Array("\(crc)\"}".utf8)
     }
 
     /// Returns whether `bytes` may be the start of a manifest whose writing was interrupted.

@@ -56,7 +56,7 @@ import Testing
             let part = try #require(try here.status(of: Sample.part)?.identity)
             let seed = Manifest.seed(generation: try Manifest(reading: bytes).header.generation)
             try folder.write(
-                bytes + Manifest.line(Manifest.Record(publishing: part), seed: seed),
+                bytes + SealedLine.of(Manifest.Record(publishing: part), seed: seed),
                 to: Sample.manifest)
             try here.rename(Sample.part, to: Sample.name)
         }

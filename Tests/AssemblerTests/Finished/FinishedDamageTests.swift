@@ -131,7 +131,7 @@ import Testing
         let manifest = try #require(folder.read(Sample.manifest))
         let generation = try Manifest(reading: manifest).header.generation
         let part = try #require(try Folder(folder.path).status(of: Sample.part))
-        let publishing = Manifest.line(
+        let publishing = SealedLine.of(
             Manifest.Record(publishing: part.identity), seed: Manifest.seed(generation: generation))
         func recover() throws -> PublishedFile? {
             try Publishing.recover(

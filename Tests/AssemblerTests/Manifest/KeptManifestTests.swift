@@ -70,7 +70,7 @@ import Testing
         let header = try Manifest(reading: left).header
         let part = try #require(try Folder(folder.path).status(of: Sample.part))
         let sha = Digest.sha256(of: sample.data)
-        let line = Manifest.line(
+        let line = SealedLine.of(
             Manifest.Record(publishing: part.identity, digests: [sha]),
             seed: Manifest.seed(generation: header.generation))
         try folder.write(left + line, to: Sample.manifest)
@@ -88,7 +88,7 @@ import Testing
         let left = try #require(folder.read(Sample.manifest))
         let header = try Manifest(reading: left).header
         let part = try #require(try Folder(folder.path).status(of: Sample.part))
-        let line = Manifest.line(
+        let line = SealedLine.of(
             Manifest.Record(publishing: part.identity, digests: [Digest.sha256(of: [1])]),
             seed: Manifest.seed(generation: header.generation))
         try folder.write(left + line, to: Sample.manifest)

@@ -37,8 +37,8 @@ struct DamageableManifest {
             ]
         }
         let seed = Manifest.seed(generation: header.generation)
-        bytes = records.reduce(Manifest.line(header, seed: seed)) {
-            $0 + Manifest.line($1, seed: seed)
+        bytes = records.reduce(SealedLine.of(header, seed: seed)) {
+            $0 + SealedLine.of($1, seed: seed)
         }
         self.data = data
         self.extents = extents

@@ -21,8 +21,8 @@ import Testing
         _ records: [Manifest.Record], header: Manifest.Header = header()
     ) -> [UInt8] {
         let seed = Manifest.seed(generation: header.generation)
-        return records.reduce(Manifest.line(header, seed: seed)) {
-            $0 + Manifest.line($1, seed: seed)
+        return records.reduce(SealedLine.of(header, seed: seed)) {
+            $0 + SealedLine.of($1, seed: seed)
         }
     }
 
@@ -114,7 +114,7 @@ import Testing
 
     @Test func skipsLinesOfAnotherGeneration() throws {
         let mine = Self.record([[0, 10, 1]])
-        let foreign = Manifest.line(
+        let foreign = SealedLine.of(
             Self.record([[20, 10, 2]]), seed: Manifest.seed(generation: "0000000000000008"))
         let manifest = try Manifest(reading: Self.bytes([mine]) + foreign)
         #expect(manifest.extents.covered.ranges == [ByteRange(0, 10)])
@@ -125,7 +125,7 @@ import Testing
         let seed = Manifest.seed(generation: Self.header().generation)
         let bytes =
             Self.bytes([Self.record([[0, 10, 1]])]) + Array("{\"extents\":[[10,1".utf8) + [10]
-            + Manifest.line(Self.record([[50, 10, 3]]), seed: seed)
+            + SealedLine.of(Self.record([[50, 10, 3]]), seed: seed)
         let manifest = try Manifest(reading: bytes)
         #expect(manifest.extents.covered.ranges == [ByteRange(0, 10), ByteRange(50, 60)])
         #expect(manifest.damagedLines == 1)

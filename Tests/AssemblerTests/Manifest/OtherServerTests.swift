@@ -25,7 +25,7 @@ import Testing
             needsChecksum: needsChecksum)
         header.mirror = begun?.stored
         var manifest = try Manifest(
-            reading: Manifest.line(header, seed: Manifest.seed(generation: header.generation)))
+            reading: SealedLine.of(header, seed: Manifest.seed(generation: header.generation)))
         #expect(manifest.header == header)
         manifest.extents.add(Extent(ByteRange(0, 10), crc: 1))
         let decision = ResumeDecision(

@@ -37,7 +37,7 @@ import Testing
         header.isSampled = isSampled
         let seed = Manifest.seed(generation: header.generation)
         return Result { () throws(Manifest.ReadError) in
-            var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
+            var manifest = try Manifest(reading: SealedLine.of(header, seed: seed))
             if hasExtents { manifest.extents.add(Extent(ByteRange(0, 10), crc: 1)) }
             manifest.rejected = rejected
             manifest.finished = finished

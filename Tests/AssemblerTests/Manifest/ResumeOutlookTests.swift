@@ -84,7 +84,7 @@ import Testing
         // The later run makes the same decision.
         let manifest = Result { () throws(Manifest.ReadError) in
             let seed = Manifest.seed(generation: header.generation)
-            var manifest = try Manifest(reading: Manifest.line(header, seed: seed))
+            var manifest = try Manifest(reading: SealedLine.of(header, seed: seed))
             manifest.extents.add(Extent(ByteRange(0, 10), crc: 1))
             return manifest
         }

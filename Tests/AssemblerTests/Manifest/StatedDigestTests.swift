@@ -24,7 +24,7 @@ import Testing
         header.require(required)
         change(&header)
         var manifest = try Manifest(
-            reading: Manifest.line(header, seed: Manifest.seed(generation: header.generation)))
+            reading: SealedLine.of(header, seed: Manifest.seed(generation: header.generation)))
         manifest.extents.add(Extent(ByteRange(0, 10), crc: 1))
         identity.distrust(.etag)
         let decision = ResumeDecision(

@@ -59,7 +59,7 @@ import Testing
         let manifest = try #require(folder.read(Sample.manifest))
         let header = try Manifest(reading: manifest).header
         let part = try #require(try Folder(folder.path).status(of: Sample.part))
-        let line = Manifest.line(
+        let line = SealedLine.of(
             Manifest.Record(publishing: part.identity),
             seed: Manifest.seed(generation: header.generation))
         try folder.write(manifest + line, to: Sample.manifest)
@@ -183,7 +183,7 @@ import Testing
         let manifest = try #require(folder.read(Sample.manifest))
         let part = try #require(try Folder(folder.path).status(of: Sample.part))
         let seed = Manifest.seed(generation: try Manifest(reading: manifest).header.generation)
-        let line = Manifest.line(Manifest.Record(publishing: part.identity), seed: seed)
+        let line = SealedLine.of(Manifest.Record(publishing: part.identity), seed: seed)
         try folder.write(manifest + line, to: Sample.manifest)
         #expect(try recover() == nil)
         #expect(folder.names == [Sample.part, Sample.manifest])
@@ -219,7 +219,7 @@ import Testing
         try crashBeforeRename()
         let manifest = try #require(folder.read(Sample.manifest))
         let header = try Manifest(reading: manifest).header
-        let line = Manifest.line(
+        let line = SealedLine.of(
             Manifest.Record(rejected: "md5:00"), seed: Manifest.seed(generation: header.generation))
         try folder.write(manifest + line, to: Sample.manifest)
         #expect(try recover() == nil)

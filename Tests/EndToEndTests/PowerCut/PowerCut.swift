@@ -230,7 +230,7 @@ extension StoredFolder {
                     return Array(line)
                 }
                 let record = Manifest.Record(publishing: identity, digests: manifest.digests)
-                return Manifest.line(record, seed: seed).dropLast()
+                return SealedLine.of(record, seed: seed).dropLast()
             }.joined(separator: [newline]))
     }
 }

@@ -53,8 +53,8 @@ extension Stage {
             identity: RemoteIdentity(size: content.size, etag: "\"v1\""), url: url, fullURL: url,
             generation: 0x1234_5678_9abc_def0)
         let seed = Manifest.seed(generation: header.generation)
-        var bytes = Manifest.line(header, seed: seed)
-        for record in records { bytes += Manifest.line(record, seed: seed) }
+        var bytes = SealedLine.of(header, seed: seed)
+        for record in records { bytes += SealedLine.of(record, seed: seed) }
         try Data(bytes).write(to: URL(fileURLWithPath: path("file.segget")))
     }
 
