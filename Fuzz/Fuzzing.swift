@@ -22,6 +22,7 @@ enum Fuzzing {
         "input-file": TextTargets.inputFile,
         "manifest": ManifestTargets.manifest,
         "manifest-sealed": ManifestTargets.sealed,
+        "plan": PlanTargets.plan,
         "printable": TextTargets.printable,
         "quantity": TextTargets.quantity,
         "reply": HeaderTargets.reply,

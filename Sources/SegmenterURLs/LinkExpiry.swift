@@ -100,3 +100,18 @@ package struct LinkExpiry: Sendable, Hashable {
         return Int64(timegm(&date))
     }
 }
+
+extension WebURL {
+    /// Names of parameters whose values are signatures or secrets.
+    private static let secretParameters: Set<String> = [
+        "access_token", "api_key", "apikey", "auth", "hmac", "key", "md5", "password", "sig",
+        "sign", "signature", "st", "token", "x-amz-signature", "x-goog-signature",
+        "x-oss-signature", "x-tos-signature", "x-obs-signature",
+    ]
+
+    /// Whether the query states an expiry, or has a signature or a secret.
+    package var isSignedLink: Bool {
+        LinkExpiry(self) != nil
+            || queryParameters.contains { Self.secretParameters.contains($0.name.lowercased()) }
+    }
+}

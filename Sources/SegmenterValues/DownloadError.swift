@@ -51,6 +51,8 @@ public struct DownloadError: Error, Sendable, Hashable {
         case remoteChanged(ContractBreach)
         /// The responses of the server violated the contract of range requests.
         case contract(ContractBreach)
+        /// The server has another version of the file than ``DownloadOptions/pin`` states.
+        case otherVersion(ContractBreach)
         /// The file is larger than `LimitOptions.maxSize`, in bytes.
         ///
         /// A `size` of `nil` means that the size was unknown before the download.

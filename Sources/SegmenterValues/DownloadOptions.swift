@@ -16,6 +16,10 @@ public struct DownloadOptions: Sendable, Hashable {
     public var minSplitSize: Int64?
     /// The digest that the finished file must have.
     public var checksum: Digest?
+    /// The version of the remote file that is downloaded; `nil` for any.
+    ///
+    /// If the server offers another one, the download fails before the first byte.
+    public var pin: FilePin?
     /// Whether to replace a file at the destination, at the moment of publishing.
     public var overwrite = false
     /// Whether to resume the part of an earlier run.

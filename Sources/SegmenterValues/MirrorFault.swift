@@ -65,7 +65,7 @@ extension DownloadError.Reason {
         switch self {
         case .transfer, .refused, .unusableScheme, .htmlPage, .untrusted, .addressDenied,
             .unsafeRedirect, .tooManyRedirects,
-            .remoteChanged, .contract:
+            .remoteChanged, .otherVersion, .contract:
             true
         default: false
         }

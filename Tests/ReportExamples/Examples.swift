@@ -87,7 +87,7 @@ package enum Examples {
             .unrepairable(.noManifest(isFileThere: false)),
             .unrepairable(.otherDigest(expected: Digest(crc32: 1), actual: Digest(crc32: 2))),
         ] + assemblyErrors.map { .assembly($0) } + failures.map { .transfer($0, attempts: 10) }
-        + breaches.flatMap { [.remoteChanged($0), .contract($0)] }
+        + breaches.flatMap { [.remoteChanged($0), .otherVersion($0), .contract($0)] }
         + startOverReasons.flatMap { [.unrepairable(.otherVersion($0)), .notContinued($0)] }
 
     package static let doubts: [FinishedDoubt] =

@@ -75,6 +75,7 @@ struct DiagnosticsTests {
             (.refused(status: 401), 77), (.refused(status: 403), 77), (.untrusted(""), 77),
             (.addressDenied(.privateAddress("::1")), 77), (.addressDenied(.proxy), 77),
             (.unsafeRedirect(to: ""), 77), (.remoteChanged(.rangeNotSatisfiable), 76),
+            (.otherVersion(.otherSize(expected: 1, got: 2)), 76),
             (.contract(.bodyTooLong), 76), (.cancelled, 75), (.timeIsUp(after: .seconds(1)), 75),
             (.tooLarge(size: nil, limit: 1), 69), (.tooLarge(size: 2, limit: 1), 69),
             (.tooSlow(bytesPerSecond: 0, minimum: 1, period: .seconds(30)), 69),

@@ -171,13 +171,13 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
+    get|plan|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get plan probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
         ;;
     esac
 }
@@ -186,7 +186,7 @@ _segget_get() {
     repeating_flags=()
     non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --fail-fast --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
-    non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
+    non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation --plan -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -221,6 +221,9 @@ _segget_get() {
         return
         ;;
     '--input-file'|'-i')
+        return
+        ;;
+    '--plan')
         return
         ;;
     '-j'|'--jobs')
@@ -342,6 +345,109 @@ _segget_get() {
         ;;
     '--progress')
         __segget_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        return
+        ;;
+    esac
+}
+
+_segget_plan() {
+    repeating_flags=()
+    non_repeating_flags=(--no-probe --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --version -h --help)
+    repeating_options=(--input-file -i --include --exclude -H --header --resolve)
+    non_repeating_options=(--output -o --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--input-file'|'-i')
+        return
+        ;;
+    '--include')
+        return
+        ;;
+    '--exclude')
+        return
+        ;;
+    '--output'|'-o')
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '--ca-certificate')
+        __segget_add_completions -f
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--stall-timeout')
+        return
+        ;;
+    '--retries')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--max-redirs')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
         return
         ;;
     esac
@@ -1474,13 +1580,13 @@ _segget_help() {
     repeating_options=()
     non_repeating_options=()
     __segget_offer_flags_options -1
-    COMPREPLY+=($(compgen -W 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
+    COMPREPLY+=($(compgen -W 'get plan probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
 }
 
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
+    get|plan|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

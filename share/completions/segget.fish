@@ -19,7 +19,7 @@ end
 function __segget_parse_tokens -S
     set -l unparsed_tokens (__segget_tokens -pc)
     # `segget OPTION` is short for `segget get OPTION`.
-    if not string match -qr '^(get|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help)$' -- "$unparsed_tokens[2]"
+    if not string match -qr '^(get|plan|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help)$' -- "$unparsed_tokens[2]"
         if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
             set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
         end
@@ -29,7 +29,9 @@ function __segget_parse_tokens -S
         __segget_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'resume-unverified' 'single-request' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'keep-manifest' 'N/timestamping' 'skip-existing' 'c/continue' 'remote-name' 'auto-rename' 'i/input-file=+' 'j/jobs=' 'fail-fast' 'mirror=+' 'enqueue' 'queue=' 'window=' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'cookie-jar=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'resume-unverified' 'single-request' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'keep-manifest' 'N/timestamping' 'skip-existing' 'c/continue' 'remote-name' 'auto-rename' 'i/input-file=+' 'plan=' 'j/jobs=' 'fail-fast' 'mirror=+' 'enqueue' 'queue=' 'window=' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'cookie-jar=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+        case 'plan'
+            __segget_parse_subcommand -r 1 'i/input-file=+' 'include=+' 'exclude=+' 'o/output=' 'no-probe' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'config=' 'no-config' 'version' 'h/help'
         case 'probe'
             __segget_parse_subcommand -r 2 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'config=' 'no-config' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'json' 'version' 'h/help'
         case 'verify'
@@ -134,6 +136,7 @@ complete -c 'segget' -f
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'get' -d 'Download files.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'plan' -d 'Write down the files of a data set and their versions.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'probe' -d 'Show what a server offers and how segget would use it.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'verify' -d 'Check a finished or partial file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'repair' -d 'Download the damaged bytes of a file again.'
@@ -181,6 +184,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" remote-name' -l 'remote-name' -d 'Name the file after the given URL, not as the server suggests.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" auto-rename' -l 'auto-rename' -d 'If the name is taken, use the next free one: `big.1.iso`, `big.2.iso`.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -l 'input-file' -s 'i' -d 'Also download the files of this list; `-` is standard input; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" plan' -l 'plan' -d 'Download the files of this plan, which `segget plan` has written.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" j jobs' -s 'j' -l 'jobs' -d 'Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" fail-fast' -l 'fail-fast' -d 'Stop all downloads when one fails; received bytes are kept.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -l 'mirror' -d 'Another URL of the same file; repeatable.' -rfka ''
@@ -236,6 +240,47 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" json' -l 'json' -d 'Write one JSON object per event to standard output (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan"' -l 'input-file' -s 'i' -d 'Also plan the files of this list, as in `segget get`; `-` is standard input; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan"' -l 'include' -d 'Plan only files whose paths match this pattern; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan"' -l 'exclude' -d 'Leave out files whose paths match this pattern; repeatable. It wins over `--include`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" o output' -l 'output' -s 'o' -d 'Write the plan to this file (default: standard output).' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" no-probe' -l 'no-probe' -d 'Send no requests: sizes and versions remain open.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan"' -s 'H' -l 'header' -d 'Add this request header; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, instead of the system\'s.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" stall-timeout' -l 'stall-timeout' -d 'Longest time without a byte on a connection, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" retries' -l 'retries' -d 'Further attempts without progress before giving up (default: 10).' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" u user' -l 'user' -s 'u' -d 'User and password for the server; without `:PASS`, segget asks for the password.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" password-fd' -l 'password-fd' -d 'Read the password for `--user` from this descriptor.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" auth' -l 'auth' -d 'How to send credentials: `basic`, `digest` or `auto`.' -rfka 'auto basic digest'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" netrc' -l 'netrc' -d 'Look up credentials in ~/.netrc, by host.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" netrc-file' -l 'netrc-file' -d 'Look up credentials in this file.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" bearer-fd' -l 'bearer-fd' -d 'Send the token from this descriptor as `Authorization: Bearer`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" cookie' -l 'cookie' -d 'Send the cookies of this file, in Netscape\'s format, to their hosts.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" b cookie-text' -s 'b' -l 'cookie-text' -d 'Send these cookies.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" no-cookies' -l 'no-cookies' -d 'Forget the cookies that servers set.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" A user-agent' -s 'A' -l 'user-agent' -d 'Set the `User-Agent` header; empty sends none.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" referer' -l 'referer' -d 'Set the `Referer` header.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" header-cross-origin' -l 'header-cross-origin' -d 'Also send headers, credentials, cookies and referer to other origins.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" proxy' -l 'proxy' -d 'Connect through this proxy: http, https, socks4, socks4a, socks5 or socks5h.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" no-proxy' -l 'no-proxy' -d 'Connect to these hosts without a proxy, separated by commas; `*` is all.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" 4 ipv4' -s '4' -l 'ipv4' -d 'Use IPv4 addresses only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" 6 ipv6' -s '6' -l 'ipv6' -d 'Use IPv6 addresses only.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" interface' -l 'interface' -d 'Connect from this interface or address.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan"' -l 'resolve' -d 'Use these addresses for this host and port; repeatable.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" max-redirs' -l 'max-redirs' -d 'Most redirects to follow before a download fails.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" insecure' -l 'insecure' -d 'Accept any certificate: anyone can then impersonate the server.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" allow-downgrade' -l 'allow-downgrade' -d 'Also follow redirects from https to http.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" pinned-public-key' -l 'pinned-public-key' -d 'Accept only a server with this public key.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" client-certificate' -l 'client-certificate' -d 'Certificate to send to the server: a PEM file, or PKCS #12 (.p12, .pfx).' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" client-key' -l 'client-key' -d 'PEM file with the key of the certificate, unless it is in the same file.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" client-key-password-fd' -l 'client-key-password-fd' -d 'Read the password of the client\'s key from this descriptor.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" tls-min' -l 'tls-min' -d 'Lowest version of TLS to accept.' -rfka '1.2 1.3'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" negotiate' -l 'negotiate' -d 'Authenticate by Kerberos (Negotiate), with the ticket from `kinit`.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" config' -l 'config' -d 'Read options from this file. (default: ~/.config/segget/config)' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" no-config' -l 'no-config' -d 'Read no configuration file.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget plan" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe"' -s 'H' -l 'header' -d 'Add this request header; repeatable.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, instead of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget probe" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''
@@ -634,5 +679,5 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget help" -eq 1' -fa 'get probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget help" -eq 1' -fa 'get plan probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version' -l 'version' -d 'Show the version.'

@@ -6,13 +6,18 @@ package import Segmenter
 
 // Several files in one run.
 extension GetCommand {
-    /// Whether the run is a batch: several URLs, or any list.
-    var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty }
+    /// Whether the run is a batch: several URLs, any list, or a plan.
+    var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty || batch.plan != nil }
 
     /// Refuses options that do not fit the number of files.
     func validateBatch() throws {
-        guard !urls.isEmpty || !batch.inputFile.isEmpty else {
+        guard !urls.isEmpty || !batch.inputFile.isEmpty || batch.plan != nil else {
             throw ValidationError("Missing expected argument: a URL, or `--input-file`")
+        }
+        guard batch.plan == nil || urls.isEmpty && batch.inputFile.isEmpty else {
+            throw ValidationError(
+                "`--plan` has the URLs: leave out "
+                    + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
         }
         guard isBatch else { return }
         guard !batch.inputFile.contains("-") || !access.readsStandardInput else {
@@ -37,22 +42,50 @@ extension GetCommand {
     /// Returns the files of the command line and of the lists.
     ///
     /// Ends the process if a list cannot be read or parsed.
-    func readItems() throws -> [InputFile.Item] {
-        do throws(InputError) {
-            let items = urls.map { InputFile.Item(urls: [$0]) } + (try batch.readLists())
-            if items.isEmpty, display.detail != .errors {
-                let note = Message(.note, BatchOptions.emptyList)
-                StandardStreams.write(
-                    note.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
-            }
-            return items
-        } catch {
-            let colour = Terminal.standardError.colour
-            for message in Diagnostic.messages(error) {
-                StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
-            }
-            Glibc.exit(ExitStatus.usage.rawValue)
+    private func readItems() -> [InputFile.Item] {
+        let items =
+            urls.map { InputFile.Item(urls: [$0]) } + BatchOptions.listed(in: batch.inputFile)
+        if items.isEmpty, display.detail != .errors {
+            let note = Message(.note, BatchOptions.emptyList)
+            StandardStreams.write(
+                note.line(colour: Terminal.standardError.colour) + "\n", to: STDERR_FILENO)
         }
+        return items
+    }
+
+    /// Returns the files of the run, if it is a batch.
+    ///
+    /// Ends the process if a list or the plan cannot be read or parsed.
+    func fileList(_ options: DownloadOptions) -> FileList? {
+        guard isBatch else { return nil }
+        let folder = directory ?? "."
+        guard let path = batch.plan else {
+            let items = readItems()
+            return FileList(count: items.count) {
+                items[$0].batchItem(options: options, folder: folder)
+            }
+        }
+        do throws(PlanError) {
+            let plan = try PlanFile(path)
+            return FileList(count: plan.count) { index in
+                do throws(PlanError) {
+                    return try plan.item(at: index, options: options, folder: folder)
+                } catch {
+                    Self.end(error, path)
+                }
+            }
+        } catch {
+            Self.end(error, path)
+        }
+    }
+
+    /// Ends the process because of a plan; parts of files remain for the next run.
+    private static func end(_ error: PlanError, _ path: String) -> Never {
+        let colour = Terminal.standardError.colour
+        for message in Diagnostic.messages(error, path: path) {
+            StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
+        }
+        Glibc.exit(Diagnostic.status(error).rawValue)
     }
 
     /// Downloads all files on other threads while the main thread waits for signals.

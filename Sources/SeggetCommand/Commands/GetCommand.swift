@@ -148,22 +148,18 @@ package struct GetCommand: ParsableCommand {
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
-        let items = try isBatch ? readItems() : nil
         var options = options
         options.access = try access.read()
         try kerberos.apply(to: &options.access)
+        let list = fileList(options)
         let interrupts = Interrupts()
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)
         let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
         let jar = cookies.cookieJar.map {
-            CookieJarFile($0, options, url: items == nil ? urls[0] : nil)
+            CookieJarFile($0, options, url: list == nil ? urls[0] : nil)
         }
-        if let items {
-            let (options, folder) = (options, directory ?? ".")
-            let list = FileList(count: items.count) {
-                items[$0].batchItem(options: options, folder: folder)
-            }
+        if let list {
             if scripts.dryRun {
                 DryRun(files: list, json: json, typed: urls).run(session, interrupts)
             }

@@ -24,6 +24,17 @@ package struct BatchOptions: ParsableArguments {
     package var inputFile: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            "Download the files of this plan, which `segget plan` has written.",
+            discussion: """
+                Each file is saved at its path below `--directory`. It must have the size, digest \
+                and validators that the plan states.
+                """,
+            valueName: "file"),
+        transform: PathArgument.file)
+    package var plan: String?
+
+    @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).",
@@ -50,11 +61,6 @@ package struct BatchOptions: ParsableArguments {
     /// The note that is printed if no list has a URL.
     package static let emptyList = "the list has no URL: nothing to download"
 
-    /// Returns the files of all lists.
-    package func readLists() throws(InputError) -> [InputFile.Item] {
-        try Self.readLists(inputFile)
-    }
-
     /// Returns the files of the lists at these paths.
     package static func readLists(_ paths: [String]) throws(InputError) -> [InputFile.Item] {
         var items: [InputFile.Item] = []
@@ -67,6 +73,19 @@ package struct BatchOptions: ParsableArguments {
             }
         }
         return items
+    }
+
+    /// Returns the files of the lists at these paths; ends the process if one cannot be used.
+    static func listed(in paths: [String]) -> [InputFile.Item] {
+        do throws(InputError) {
+            return try readLists(paths)
+        } catch {
+            let colour = Terminal.standardError.colour
+            for message in Diagnostic.messages(error) {
+                StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
+            }
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
     }
 
     /// Returns all bytes of a list; `-` is standard input.

@@ -44,7 +44,6 @@ extension ForeignOptions {
         "--no-keepalive": "--tcp-nodelay",
         "--stderr": "not needed: redirect standard error (`2> FILE`)",
         "--trace": "`--verbose`",
-        "--include": "`segget probe URL`",
         "--dump-header": "`segget probe URL`",
         "-D": "curl's is `segget probe URL`; aria2's is not needed: `segget … &`",
         "--connect-to": "`--resolve HOST:PORT:ADDRESS`",

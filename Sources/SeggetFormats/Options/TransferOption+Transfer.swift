@@ -84,6 +84,9 @@ extension TransferOption {
             "adopt", \.adopt, [.typed("adopt")], [.configuration, .socket], .never,
             help: "Continue a file that curl, wget, aria2 or a browser began to download."),
         .hidden(
+            "pin", .text("an object with `size`, `etag` and `last_modified`"),
+            help: "The version of the file that `--plan` downloads."),
+        .hidden(
             "takes_over", .choice(["nothing", "controlled", "complete", "begun"]),
             help: "Which existing file `segget-aria2c` continues."),
         .flag(

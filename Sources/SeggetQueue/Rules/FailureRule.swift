@@ -90,7 +90,7 @@ extension FailureRule {
             .nameTaken,
             .refused, .unusableScheme, .proxyRefused, .untrusted, .addressDenied, .unsafeRedirect,
             .tooManyRedirects, .contract, .tooLarge, .htmlPage, .timeIsUp, .unrepairable,
-            .notContinued:
+            .notContinued, .otherVersion:
             self = .final
         case .cancelled: self = .stopped
         }

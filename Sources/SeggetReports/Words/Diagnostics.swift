@@ -111,6 +111,11 @@ public struct Diagnostic: Sendable {
                     "\(url) changed during the download\(Self.again(error)): "
                         + Self.describe(breach),
                     hint: "run the same command again when the remote file no longer changes")
+            case .otherVersion(let breach):
+                Self(
+                    .remoteChanged, "other_version",
+                    "\(url) is no longer the file that the plan states: \(Self.describe(breach))",
+                    hint: "make a new plan with `segget plan` if you want the new version")
             case .contract(let breach) where breach.isAnotherVersion && error.bytesKept > 0:
                 Self(
                     .remoteChanged, "contract_broken",

@@ -58,7 +58,8 @@ extension Diagnostic {
         case .unsafeRedirect(let target): "it redirects to \(describe(unsafeTarget: target))"
         case .tooManyRedirects(let limit):
             "it redirects more than \(Units.count(Int64(limit), "time"))"
-        case .remoteChanged(let breach), .contract(let breach): describe(breach)
+        case .remoteChanged(let breach), .otherVersion(let breach), .contract(let breach):
+            describe(breach)
         default: Diagnostic(DownloadError(reason: reason, url: "", path: nil, bytesKept: 0)).message
         }
     }

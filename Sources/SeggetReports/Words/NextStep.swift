@@ -144,7 +144,7 @@ extension NextStep {
             case .invalidURL, .foreignURL, .unsafeRedirect, .tooManyRedirects, .htmlPage: .link
             case .invalidHeader: .headers
             case .access, .tooLarge, .tooSlow, .timeIsUp, .unrepairable, .notContinued,
-                .unusableScheme:
+                .unusableScheme, .otherVersion:
                 .options
             case .certificateFile, .noCertificates, .untrusted: .certificate
             case .assembly(let failure): NextStep(after: failure)

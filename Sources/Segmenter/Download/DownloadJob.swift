@@ -198,6 +198,11 @@ final class DownloadJob: Sendable {
 
     // MARK: Limits
 
+    /// Returns how the server's offer differs from the pinned version; `nil` if it does not.
+    func difference(of file: RemoteFile) -> ContractBreach? {
+        options.pin?.difference(of: file.identity)
+    }
+
     /// Returns whether a file is larger than the limit.
     func isTooLarge(_ file: RemoteFile) -> Bool {
         guard let size = file.size, let most = options.limits.maxSize else { return false }

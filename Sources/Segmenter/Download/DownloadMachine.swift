@@ -348,6 +348,9 @@ struct DownloadMachine: Sendable {
 
     private mutating func accept(_ offered: Offered) {
         self.offered = offered
+        if let difference = job.difference(of: offered.file) {
+            return end(.otherVersion(difference))
+        }
         if offered.isNamed { preparation.takeName() }
         preparation.take(offered.offer)
         stage = .preparing
@@ -364,6 +367,9 @@ struct DownloadMachine: Sendable {
 
     private mutating func confirm(_ offered: Offered) {
         self.offered = offered
+        if let difference = job.difference(of: offered.file) {
+            return recover(from: .otherVersion(difference))
+        }
         guard !job.isTooLarge(offered.file) else {
             // `HEAD` is only a hint: a `GET` has to state the same size.
             guard offered.isProven else { return ask(.prove, for: .confirming) }

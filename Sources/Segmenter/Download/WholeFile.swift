@@ -124,7 +124,8 @@ extension DownloadRun {
         var asking = Probe.Asking(range: Probe.smallRange)
         guard let reply = exchange.reply,
             let finding = try? probe.accept(landing, reply, &asking),
-            finding.whole(job.options) != nil, !job.isTooLarge(finding.file)
+            finding.whole(job.options) != nil, !job.isTooLarge(finding.file),
+            job.difference(of: finding.file) == nil
         else { return nil }
         return finding
     }

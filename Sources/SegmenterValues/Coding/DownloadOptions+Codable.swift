@@ -12,6 +12,7 @@ extension DownloadOptions: CodableOptions {
         .init("connections", \.connections),
         .init(optional: "min_split_size", \.minSplitSize),
         .init(optional: "checksum", \.checksum),
+        .init(optional: "pin", \.pin),
         .init("overwrite", \.overwrite),
         .init("resume", \.resume),
         .init("resume_unverified", \.resumeUnverified),

@@ -75,6 +75,7 @@ import Testing
             (.addressDenied(.privateAddress("::1")), .final), (.addressDenied(.proxy), .final),
             (.unsafeRedirect(to: "u"), .final), (.tooManyRedirects(20), .final),
             (.remoteChanged(.rangeNotSatisfiable), .passes()),
+            (.otherVersion(.rangeNotSatisfiable), .final),
             (.contract(.severalRanges), .final), (.tooLarge(size: nil, limit: 1), .final),
             (.tooSlow(bytesPerSecond: 1, minimum: 2, period: .seconds(3)), .passes()),
             (.timeIsUp(after: .seconds(1)), .final),
@@ -97,7 +98,7 @@ import Testing
     /// The compiler refuses these switches if a case is added.
     @Test func tableHasAllCases() {
         let reasons = Set(Self.reasons.map { Self.name($0.0) })
-        #expect(reasons.count == 25)
+        #expect(reasons.count == 26)
         #expect(Set(Self.transfers.map { Self.name($0.0) }).count == 8)
         #expect(Set(Self.files.map { Self.name($0.0) }).count == 16)
     }
@@ -106,8 +107,8 @@ import Testing
         switch reason {
         case .invalidURL, .foreignURL, .invalidHeader, .access, .certificateFile, .assembly,
             .nameTaken, .transfer, .refused, .proxyRefused, .untrusted, .addressDenied,
-            .unsafeRedirect, .tooManyRedirects, .remoteChanged, .contract, .tooLarge, .tooSlow,
-            .timeIsUp,
+            .unsafeRedirect, .tooManyRedirects, .remoteChanged, .otherVersion, .contract,
+            .tooLarge, .tooSlow, .timeIsUp,
             .unrepairable, .notContinued, .cancelled, .htmlPage, .unusableScheme, .noCertificates:
             caseName(reason)
         }

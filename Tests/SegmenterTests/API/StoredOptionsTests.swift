@@ -42,7 +42,8 @@ import Testing
         {
           "connections": "auto:7", "min_split_size": 5, "retry_wait": 1.5, "takes_over": "begun",
           "continues_existing": true,
-          "checksum": "md5:00112233445566778899aabbccddeeff", "overwrite": true,
+          "checksum": "md5:00112233445566778899aabbccddeeff",
+          "pin": {"size": 5, "etag": "\\"e\\"", "last_modified": "d"}, "overwrite": true,
           "resume": false, "resume_unverified": true, "single_request": true, "continues_other_url": true,
           "adopt": "/begun", "waits_for_network": true, "waits_for_network_first": true,
           "ends_to_rest": true,

@@ -1,0 +1,49 @@
+public import SegmenterValues
+
+extension PlanFile {
+    /// Returns the download of the file at an index, from 0.
+    ///
+    /// The file must have the size, digest and validators that the plan states. The plan may come
+    /// from another person, so folders are created only in `folder`, and Kerberos tickets are not
+    /// sent.
+    ///
+    /// - Parameters:
+    ///   - index: The index.
+    ///   - options: The options of all files.
+    ///   - folder: The folder of the set.
+    /// - Throws: `PlanError`, if the plan can no longer be read, or was altered meanwhile.
+    public func item(
+        at index: Int, options: DownloadOptions, folder: String
+    ) throws(PlanError) -> BatchItem {
+        let file = try file(at: index)
+        var options = options
+        options.checksum = file.strongestDigest
+        options.pin = file.pin
+        options.mirrors = file.mirrors
+        options.access.negotiates = false
+        options.files.missingFolders = .madeBelow([folder])
+        return BatchItem(
+            file.address, to: .file("\(folder)/\(file.path)"), options: options)
+    }
+}
+
+extension Listing.File {
+    /// The algorithms of digests, the most reliable first.
+    private static let preferred: [DigestAlgorithm] = [.sha512, .sha256, .sha1, .md5, .crc32]
+
+    /// The most reliable digest; `nil` if none is known.
+    package var strongestDigest: Digest? {
+        Self.preferred.lazy.compactMap { wanted in digests.first { $0.algorithm == wanted } }.first
+    }
+
+    /// The version to which a download is pinned; `nil` if the size is unknown.
+    ///
+    /// A digest proves the content; without one, the best validator that is known.
+    package var pin: FilePin? {
+        guard let size else { return nil }
+        guard digests.isEmpty else { return FilePin(size: size) }
+        let isStrong = etag?.hasPrefix("\"") ?? false
+        if isStrong || lastModified == nil { return FilePin(size: size, etag: etag) }
+        return FilePin(size: size, lastModified: lastModified)
+    }
+}
