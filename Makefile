@@ -119,9 +119,7 @@ docs:
 	python3 scripts/docs.py "$$($(SWIFT) build --show-bin-path)/segget"
 
 docc:
-	SEGGET_DOCC=1 $(SWIFT) package --allow-writing-to-directory .build/docc \
-	    generate-documentation --target Segmenter --warnings-as-errors \
-	    --disable-indexing --transform-for-static-hosting --output-path .build/docc
+	SWIFT=$(SWIFT) scripts/docc.sh
 
 check-docs:
 	$(SWIFT) build --product segget

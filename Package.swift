@@ -252,11 +252,6 @@ let package = Package(
     ].filter { instrument == nil || !uninstrumented.contains($0.name) }
 )
 
-if Context.environment["SEGGET_DOCC"] != nil {
-    // `make docc` alone needs it.
-    package.dependencies.append(
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
-}
 if instrument == "fuzzer" {
     package.targets.append(
         .executableTarget(

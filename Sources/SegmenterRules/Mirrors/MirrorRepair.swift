@@ -34,8 +34,7 @@ package struct MirrorLedger: Sendable {
     /// The mirrors that were dropped, with their faults.
     package var faults: [Int: MirrorFault] = [:]
 
-    package init(wrote: [Int: RangeSet] = [:], faults: [Int: MirrorFault] = [:]) {
-        self.wrote = wrote
+    package init(faults: [Int: MirrorFault] = [:]) {
         self.faults = faults
     }
 

@@ -15,15 +15,7 @@ package struct Pace {
     private var taken = 0
     private var wasHeldBack = false
 
-    package init(
-        isOn: Bool = false, isWaiting: Bool = false, servedAt: Double = 0.0,
-        allowance: Int64 = .max
-    ) {
-        self.isOn = isOn
-        self.isWaiting = isWaiting
-        self.servedAt = servedAt
-        self.allowance = allowance
-    }
+    package init() {}
 
     /// Applies a limit from now on; the transfer has no share yet.
     package mutating func start() {

@@ -14,9 +14,7 @@ package struct Forbidding: Sendable, Hashable {
 
     package private(set) var meaning = Meaning.unknown
 
-    package init(meaning: Meaning = Meaning.unknown) {
-        self.meaning = meaning
-    }
+    package init() {}
 
     /// Returns whether to request a refused file again.
     ///

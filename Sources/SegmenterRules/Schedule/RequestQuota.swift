@@ -53,15 +53,7 @@ package struct RequestQuota: Sendable, Hashable {
     private var streak = 0
     private var enough = Self.streaks.first
 
-    package init(
-        spacing: Double = 0.0, restsUntil: Double = -Double.infinity, rests: Int = 0,
-        isStrict: Bool = false
-    ) {
-        self.spacing = spacing
-        self.restsUntil = restsUntil
-        self.rests = rests
-        self.isStrict = isStrict
-    }
+    package init() {}
 
     /// Whether the server is known to count requests; then few requests cover large ranges.
     package var isKnown: Bool { spacing > 0 || rests > 0 }

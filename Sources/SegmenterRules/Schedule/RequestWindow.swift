@@ -39,13 +39,9 @@ package struct RequestWindow: Sendable, Hashable {
     private var nextRise = 0.0
     private var restsUntil = 0.0
 
-    package init(
-        limit: Int? = nil, isMultiplexed: Bool = false, spacing: Double = 0.0, underWay: Int = 0
-    ) {
-        self.limit = limit
+    package init(isMultiplexed: Bool = false, spacing: Double = 0.0) {
         self.isMultiplexed = isMultiplexed
         self.spacing = spacing
-        self.underWay = underWay
     }
 
     /// The earliest time of the next request according to `spacing`.
