@@ -21,7 +21,7 @@ skip=(
     --skip 'AttributeTests.memoryDoesNotGrowWithTheFile'
     --skip 'BatchEndToEndTests.longListTakesLittleMemory'
     --skip 'PipeEndToEndTests.windowLimitsMemory'
-    --skip 'ChildProcessTests.measuresProcessorTimeAndMemory'
+    --skip 'RunTests.measuresProcessorTimeAndMemory'
     # They load a library that takes the place of calls which the sanitizers wrap themselves.
     --skip 'EndToEndTests\.(FailingDisk|PowerCut|QueuePowerCut)Tests'
     # ulimit -f: ThreadSanitizer itself writes a file when it starts, and dies.

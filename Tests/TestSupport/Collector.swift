@@ -8,9 +8,11 @@ final class Collector: Sendable {
         var output: [UInt8] = []
         var errors: [UInt8] = []
         var highWater: Int64 = 0
-        var outcome: ChildProcess.Outcome?
+        var outcome: Run.Outcome?
     }
 
+    private let command: [String]
+    private let folder: String
     private let pid: pid_t
     private let started: Double
     private let output: Int32
@@ -21,7 +23,11 @@ final class Collector: Sendable {
     /// Milliseconds between two samples of the child's memory.
     private static let interval: Int32 = 20
 
-    init(pid: pid_t, started: Double, output: Int32, errors: Int32) {
+    init(
+        command: [String], folder: String, pid: pid_t, started: Double, output: Int32,
+        errors: Int32
+    ) {
+        (self.command, self.folder) = (command, folder)
         self.pid = pid
         self.started = started
         self.output = output
@@ -29,13 +35,13 @@ final class Collector: Sendable {
         ownPeak = Self.highWater(of: getpid()) ?? .max
     }
 
-    var outcome: ChildProcess.Outcome? { state.withLock { $0.outcome } }
+    var outcome: Run.Outcome? { state.withLock { $0.outcome } }
 
     func text(_ stream: KeyPath<State, [UInt8]>) -> String {
         String(decoding: state.withLock { $0[keyPath: stream] }, as: UTF8.self)
     }
 
-    func wait(timeout: Double) -> ChildProcess.Outcome? {
+    func wait(timeout: Double) -> Run.Outcome? {
         _ = state.wait(timeout: timeout) { $0.outcome != nil }
         return outcome
     }
@@ -100,7 +106,8 @@ final class Collector: Sendable {
             var usage = rusage()
             _ = wait4(pid, &status, 0, &usage)
             let signal = status & 0x7F
-            state.outcome = ChildProcess.Outcome(
+            state.outcome = Run.Outcome(
+                command: command, folder: folder,
                 end: signal == 0 ? .exit((status >> 8) & 0xFF) : .signal(signal),
                 standardOutput: state.output, standardError: state.errors,
                 wallSeconds: monotonicSeconds() - started,

@@ -7,7 +7,7 @@ public final class Nghttpd: Sendable {
     public let authority: String?
     private let port: UInt16
     private let folder: Sandbox
-    private let process: ChildProcess
+    private let process: Run
 
     /// Starts it and waits until it accepts connections.
     ///
@@ -21,7 +21,7 @@ public final class Nghttpd: Sendable {
         let files = isSecure ? try TestAuthority(in: folder.path) : nil
         authority = files?.certificate
         (port, process) = try startOnFreePort("nghttpd") { port in
-            try ChildProcess(
+            try Run(
                 "/usr/bin/env",
                 [
                     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "nghttpd", "-a",
@@ -54,7 +54,7 @@ public final class HTTP2Nginx: Sendable {
     public let authority: String
     private let ports: [UInt16]
     private let folder: Sandbox
-    private let process: ChildProcess
+    private let process: Run
 
     /// Starts it and waits until it accepts connections.
     ///
@@ -102,7 +102,7 @@ public final class HTTP2Nginx: Sendable {
                 }
                 """
             let path = try folder.write("nginx.conf", configuration)
-            return try ChildProcess(
+            return try Run(
                 "/usr/sbin/nginx",
                 ["-p", "/usr/lib/nginx", "-e", folder.path("error.log"), "-c", path])
         }

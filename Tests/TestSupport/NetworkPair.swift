@@ -163,7 +163,7 @@ public final class NetworkPair: Sendable {
 
     @discardableResult
     private static func run(_ tool: String, _ arguments: [String]) throws -> String {
-        let outcome = try ChildProcess(tool, arguments).wait(timeout: 60)
+        let outcome = try Run(tool, arguments).wait(timeout: 60)
         guard outcome.exitCode == 0 else {
             throw ToolFailure(
                 tool: ([tool] + arguments).joined(separator: " "), text: outcome.errorOutput)

@@ -34,7 +34,7 @@ public final class Nginx: Sendable {
 
     private let files: TestAuthority
     private let folder: Sandbox
-    private let process: ChildProcess
+    private let process: Run
 
     /// Starts nginx and waits until it accepts connections.
     ///
@@ -63,7 +63,7 @@ public final class Nginx: Sendable {
                 root: root, ports: ports, files: files, folder: folder.path, workers: workers,
                 server: server, shared: shared)
             try folder.write("nginx.conf", configuration)
-            let process = try ChildProcess(
+            let process = try Run(
                 "/usr/sbin/nginx",
                 [
                     "-p", folder.path, "-e", folder.path("error.log"), "-c",

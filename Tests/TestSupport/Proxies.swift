@@ -5,7 +5,7 @@ public final class Tinyproxy: Sendable {
     /// The port that it listens on.
     public let port: UInt16
     private let folder: Sandbox
-    private let process: ChildProcess
+    private let process: Run
 
     /// Starts it and waits until it accepts connections.
     ///
@@ -30,7 +30,7 @@ public final class Tinyproxy: Sendable {
                 \(directives)
 
                 """
-            return try ChildProcess(
+            return try Run(
                 "/usr/bin/tinyproxy", ["-d", "-c", folder.write("conf", configuration)])
         }
     }
@@ -66,7 +66,7 @@ public final class Tinyproxy: Sendable {
 public final class Microsocks: Sendable {
     /// The port that it listens on.
     public let port: UInt16
-    private let process: ChildProcess
+    private let process: Run
 
     /// Starts it and waits until it accepts connections.
     ///
@@ -76,7 +76,7 @@ public final class Microsocks: Sendable {
     /// - Throws: ``ToolFailure``, ``SystemCallError``.
     public init(user: String? = nil, password: String = "") throws {
         (port, process) = try startOnFreePort("microsocks") { port in
-            try ChildProcess(
+            try Run(
                 "/usr/bin/microsocks",
                 ["-i", "127.0.0.1", "-p", "\(port)"]
                     + (user.map { ["-u", $0, "-P", password] } ?? []))
@@ -108,8 +108,8 @@ public final class Microsocks: Sendable {
 ///
 /// - Throws: ``ToolFailure``, ``SystemCallError``.
 func startOnFreePort(
-    _ tool: String, _ start: (UInt16) throws -> ChildProcess
-) throws -> (UInt16, ChildProcess) {
+    _ tool: String, _ start: (UInt16) throws -> Run
+) throws -> (UInt16, Run) {
     var failure = ""
     for _ in 0..<5 {
         let port = try Nginx.freePort()

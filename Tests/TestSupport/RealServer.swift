@@ -10,7 +10,7 @@ public final class RealServer: Sendable {
     /// Port of HTTP.
     public let port: UInt16
     private let folder: Sandbox
-    private let process: ChildProcess
+    private let process: Run
 
     /// Starts it and waits until it serves the folder.
     ///
@@ -39,14 +39,14 @@ public final class RealServer: Sendable {
                 throw ToolFailure(
                     tool: kind.rawValue, text: "\(command[0]) is missing: scripts/packages.sh test")
             }
-            let process = try ChildProcess(
+            let process = try Run(
                 command[0], Array(command.dropFirst()), in: root.path,
                 environment: ["HOME": folder.path, "XDG_CONFIG_HOME": folder.path])
             let url = "http://127.0.0.1:\(port)/alive/\(token)"
             let ready = try eventually(timeout: 120, poll: 0.02) {
                 try !process.isRunning
                     || Nginx.accepts(port)
-                        && ChildProcess.run("/usr/bin/curl", ["-qsf", "-m", "10", url]).output
+                        && Run("/usr/bin/curl", ["-qsf", "-m", "10", url]).wait().output
                             == token
             }
             if ready, process.isRunning {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Runs the built `segget`.
+/// The built `segget`, which ``Run`` starts.
 public enum Segget {
     /// There is no built binary.
     public struct NotFound: Error, CustomStringConvertible {
@@ -41,53 +41,20 @@ public enum Segget {
         throw NotFound(folders: looked)
     }
 
-    /// Runs segget, and waits until it ends.
-    ///
-    /// - Parameters:
-    ///   - arguments: its arguments.
-    ///   - folder: its working folder.
-    ///   - environment: added to that of the tests.
-    ///   - timeout: seconds until it is killed.
-    /// - Returns: its result.
-    /// - Throws: ``NotFound``, ``SystemCallError``, ``ChildProcess/TimedOut``.
-    public static func run(
-        _ arguments: [String], in folder: String, environment: [String: String] = [:],
-        timeout: Double = 120
-    ) throws -> ChildProcess.Outcome {
-        try start(arguments, in: folder, environment: environment).wait(timeout: timeout)
-    }
-
-    /// Starts segget with 8 connections and without a configuration file.
-    ///
-    /// `environment` and the arguments may override both.
-    ///
-    /// - Parameters:
-    ///   - arguments: its arguments.
-    ///   - folder: its working folder.
-    ///   - environment: added to that of the tests.
-    ///   - network: a pair of namespaces; it runs in the client's.
-    ///   - program: the path of a binary other than `binary()`.
-    /// - Returns: the process, which is killed when its last reference is released.
-    /// - Throws: ``NotFound``, ``SystemCallError``.
-    public static func start(
-        _ arguments: [String], in folder: String, environment: [String: String] = [:],
-        network: NetworkPair? = nil, program: String? = nil
-    ) throws -> ChildProcess {
+    /// The environment variables with which tests start segget.
+    static var environment: [String: String] {
         // The environment of the tests may contain options of segget.
-        var ours = [
+        var variables = [
             "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
             // This folder cannot be created, so tests do not share what they learn about a port.
             "XDG_STATE_HOME": "/dev/null/state",
         ]
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
-            ours[name] = ""
+            variables[name] = ""
         }
         // On loopback one connection is soon fast enough; the tests need several.
-        ours["SEGGET_CONNECTIONS"] = "8"
-        let environment = ours.merging(environment) { $1 }
-        let command = try (network?.entry ?? []) + [program ?? binary()] + arguments
-        return try ChildProcess(
-            command[0], Array(command[1...]), in: folder, environment: environment)
+        variables["SEGGET_CONNECTIONS"] = "8"
+        return variables
     }
 
     private static func isProgram(_ path: String) -> Bool {

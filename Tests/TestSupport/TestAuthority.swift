@@ -111,8 +111,9 @@ struct TestAuthority: Sendable {
     }
 
     private static func openssl(_ arguments: [String], in folder: String) throws {
-        let outcome = try ChildProcess.run(
-            "/usr/bin/openssl", arguments, in: folder, timeout: 120)
+        let outcome = try Run(
+            "/usr/bin/openssl", arguments, in: folder
+        ).wait(timeout: 120)
         guard outcome.exitCode == 0 else {
             throw ToolFailure(tool: "openssl", text: outcome.errorOutput)
         }

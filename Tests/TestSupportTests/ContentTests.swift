@@ -41,7 +41,7 @@ struct ContentTests {
         let sandbox = try Sandbox()
         let content = Content(size: 1_500_001, seed: 3)
         try content.write(to: sandbox.path("file"))
-        let outcome = try ChildProcess.run("/usr/bin/sha256sum", [sandbox.path("file")])
+        let outcome = try Run("/usr/bin/sha256sum", [sandbox.path("file")]).wait()
         #expect(outcome.output.hasPrefix(content.sha256Hex + " "))
         #expect(try content.firstDifference(at: sandbox.path("file")) == nil)
     }

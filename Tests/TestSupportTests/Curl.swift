@@ -24,10 +24,11 @@ enum Curl {
     /// Runs curl; the test checks its exit code.
     static func get(_ arguments: String..., timeout: Double = 120) throws -> Reply {
         let sandbox = try Sandbox("segget-curl")
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/usr/bin/curl",
             ["-q", "-sS", "-D", "head", "-w", "%{stderr}facts: %{http_code} %{num_connects}\n"]
-                + arguments, in: sandbox.path, timeout: timeout)
+                + arguments, in: sandbox.path
+        ).wait(timeout: timeout)
         let head = (try? sandbox.read("head")).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let facts = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("facts:") }
             .map { $0.split(separator: " ").compactMap { Int($0) } }

@@ -90,7 +90,7 @@ struct OriginFaultTests {
         let url = origin.url("/a")
         // On a busy machine, this test may sample too rarely.
         let isSmooth = try (1...3).contains { _ in
-            let client = try ChildProcess("/usr/bin/curl", ["-q", "-sS", "-o", "/dev/null", url])
+            let client = try Run("/usr/bin/curl", ["-q", "-sS", "-o", "/dev/null", url])
             var served: [Int64] = []
             #expect(
                 eventually {
@@ -111,7 +111,7 @@ struct OriginFaultTests {
             $0.pace = 1000
             $0.release = release
         }
-        let client = try ChildProcess("/usr/bin/curl", ["-q", "-sSN", origin.url("/a")])
+        let client = try Run("/usr/bin/curl", ["-q", "-sSN", origin.url("/a")])
         #expect(eventually { origin.bytesServed == 1000 })
         #expect(client.isRunning)
         release.withLock { $0 = true }
@@ -122,7 +122,7 @@ struct OriginFaultTests {
 
     @Test func stallEndsWithTheOrigin() throws {
         let origin = try Self.origin { $0.stallAfter = 1000 }
-        let client = try ChildProcess("/usr/bin/curl", ["-q", "-sSN", origin.url("/a")])
+        let client = try Run("/usr/bin/curl", ["-q", "-sSN", origin.url("/a")])
         #expect(eventually { client.output.utf8.count > 0 && origin.bytesServed == 1000 })
         #expect(client.isRunning)
         #expect(origin.openConnections == 1)
@@ -136,7 +136,7 @@ struct OriginFaultTests {
 
     @Test func stallEndsWithTheClient() throws {
         let origin = try Self.origin { $0.stallAfter = 0 }
-        let client = try ChildProcess("/usr/bin/curl", ["-q", "-sS", origin.url("/a")])
+        let client = try Run("/usr/bin/curl", ["-q", "-sS", origin.url("/a")])
         #expect(eventually { origin.requests.first?.status == 200 })
         client.signal(SIGKILL)
         #expect(try client.wait().end == .signal(SIGKILL))
@@ -204,7 +204,7 @@ struct OriginFaultTests {
     @Test func dropsConnections() throws {
         let origin = try Self.origin { $0.stallAfter = 10 }
         let clients = try (0..<3).map { _ in
-            try ChildProcess("/usr/bin/curl", ["-q", "-sS", origin.url("/a")])
+            try Run("/usr/bin/curl", ["-q", "-sS", origin.url("/a")])
         }
         #expect(eventually { origin.bytesServed == 30 })
         #expect(origin.peakConnections == 3)

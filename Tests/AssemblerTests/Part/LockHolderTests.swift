@@ -72,7 +72,7 @@ struct LockHolderTests {
     }
 
     @Test func recognisesEndedProcess() throws {
-        let child = try ChildProcess("/bin/true")
+        let child = try Run("/bin/true")
         _ = try child.wait()
         #expect(LockHolder.life(of: child.pid) == .none)
     }

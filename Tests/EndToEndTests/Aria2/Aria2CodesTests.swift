@@ -31,14 +31,15 @@ struct Aria2CodesTests {
             case .noName: "http://nonexistent.invalid/f"
             default: origin.url("/f")
             }
-        let theirs = try ChildProcess.run(
+        let theirs = try Run(
             "/usr/bin/env",
             [
                 "aria2c", "--no-conf", "-q", "--max-tries=1", "--timeout=2", "--connect-timeout=2",
                 url,
             ],
             in: stage.folder,
-            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
+            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
+        ).wait()
 
         let session = DownloadSession()
         var options = DownloadOptions()

@@ -4,10 +4,10 @@ import TestSupport
 
 /// `segget-aria2c --enable-rpc`, listening on a separate port.
 final class Aria2Daemon {
-    let process: ChildProcess
+    let process: Run
     let port: Int
 
-    fileprivate init(_ process: ChildProcess) throws {
+    fileprivate init(_ process: Run) throws {
         self.process = process
         let isUp = eventually(timeout: 120) {
             process.output.contains("RPC: listening on TCP port ") || !process.isRunning
@@ -23,12 +23,13 @@ final class Aria2Daemon {
     func call(_ method: String, _ parameters: [Any] = []) throws -> Any? {
         let body = try JSONSerialization.data(
             withJSONObject: ["id": 1, "method": "aria2.\(method)", "params": parameters])
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/usr/bin/curl",
             [
                 "-q", "-sS", "-d", String(decoding: body, as: UTF8.self),
                 "http://127.0.0.1:\(port)/jsonrpc",
-            ])
+            ]
+        ).wait()
         guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
         let answer = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput))
         return (answer as? [String: Any])?["result"]
@@ -75,7 +76,7 @@ extension DropIn {
     ) throws -> Aria2Daemon {
         // Another program may take the port before the daemon does.
         for _ in 0..<10 {
-            let process = try Segget.start(
+            let process = try Run(
                 ["--enable-rpc", "--rpc-listen-port=\(try Aria2Daemon.freePort())", "--no-conf"]
                     + arguments,
                 in: folder,

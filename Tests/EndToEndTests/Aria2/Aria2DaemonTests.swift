@@ -130,8 +130,8 @@ struct Aria2DaemonTests {
     /// Runs a program in the background, in `dl`, and returns the started process's output.
     private func runInBackground(
         _ program: String, _ arguments: [String]
-    ) throws -> ChildProcess.Outcome {
-        try Segget.start(
+    ) throws -> Run.Outcome {
+        try Run(
             ["-D", "--no-conf"] + arguments, in: sandbox.path("dl"),
             environment: ["HOME": sandbox.path("home"), "TMPDIR": sandbox.path("tmp")],
             program: program
@@ -143,8 +143,9 @@ struct Aria2DaemonTests {
     private func arrives(_ path: String) throws -> Bool {
         try sandbox.write("expected", "")
         let expected = sandbox.path("expected")
-        let fetch = try ChildProcess.run(
-            "/usr/bin/curl", ["-q", "-sS", "-o", expected, stage.origin.url("/f")])
+        let fetch = try Run(
+            "/usr/bin/curl", ["-q", "-sS", "-o", expected, stage.origin.url("/f")]
+        ).wait()
         guard fetch.end == .exit(0) else { throw Unexpected(text: fetch.errorOutput) }
         return eventually(timeout: 120) {
             FileManager.default.contentsEqual(atPath: path, andPath: expected)

@@ -24,13 +24,14 @@ struct Aria2OutputTests {
         try FileManager.default.createSymbolicLink(
             atPath: ours, withDestinationPath: Segget.binary())
         let outcomes = try [ours, "aria2c"].map { program in
-            try ChildProcess.run(
+            try Run(
                 "/usr/bin/env",
                 [
                     program, "--no-conf", "--enable-color=false", "--download-result=\(results)",
                     "-Z", "-j1", "-d", stage.path("files"), origin.url("/there"),
                     origin.url("/none"), "--allow-overwrite",
-                ], in: stage.folder, environment: Self.environment)
+                ], in: stage.folder, environment: Self.environment
+            ).wait()
         }
         let shown = outcomes.map { Self.normalized($0.output) }
         #expect(outcomes.map(\.exitCode) == [3, 3])
@@ -43,12 +44,13 @@ struct Aria2OutputTests {
     @Test(.timeLimit(.minutes(8))) func progressLineMatchesCallersExpression() throws {
         let stage = try Stage(size: 200_000)
         stage.bendGET { $0.pace = 50_000 }
-        let theirs = try ChildProcess.run(
+        let theirs = try Run(
             "/usr/bin/env",
             [
                 "aria2c", "--no-conf", "--enable-color=false", "--summary-interval=1", "-d",
                 stage.folder, stage.origin.url("/file"),
-            ], in: stage.folder, environment: Self.environment)
+            ], in: stage.folder, environment: Self.environment
+        ).wait()
         let line =
             /\[#(\w+) ([\d.]+[KMG]?i?B)\/([\d.]+[KMG]?i?B)\((\d+)%\) CN:(\d+) DL:([\d.]+[KMG]?i?B)(?: ETA:(\w+))?\]/
         let found = theirs.output.matches(of: line)

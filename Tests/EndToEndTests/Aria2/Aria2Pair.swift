@@ -139,7 +139,7 @@ final class Aria2Pair: Sendable {
     /// Starts a command line; `exec` before its program lets signals reach that program.
     func start(
         _ line: String, _ program: Aria2Program, _ variables: [String: String] = [:]
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         var environment = [
             "HOME": sandbox.path("\(program)/home"), "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "",
             "XDG_STATE_HOME": "/dev/null/state", "B": base,
@@ -148,7 +148,7 @@ final class Aria2Pair: Sendable {
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("SEGGET_") {
             if name != "SEGGET_BINARY" { environment[name] = "" }
         }
-        return try ChildProcess(
+        return try Run(
             "/bin/sh", ["-c", line], in: folder(program),
             environment: environment.merging(variables) { $1 })
     }
@@ -164,7 +164,7 @@ final class Aria2Pair: Sendable {
 
     /// Returns the result of a program that has ended, with the requests after the first `count`.
     func outcome(
-        of outcome: ChildProcess.Outcome, _ program: Aria2Program, after count: Int
+        of outcome: Run.Outcome, _ program: Aria2Program, after count: Int
     ) throws -> Aria2Outcome {
         origin.hearOut()
         return Aria2Outcome(

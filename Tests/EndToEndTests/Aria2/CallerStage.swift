@@ -59,13 +59,13 @@ final class CallerStage: Sendable {
     /// Starts a bash script; `$B` is the origin's URL without a slash at its end.
     func start(
         _ script: String, _ program: Program = .dropIn, _ variables: [String: String] = [:]
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         let own = [
             "PATH": program == .dropIn ? dropIn.searchPath : "/usr/bin:/bin",
             "B": String(origin.url("/").dropLast()), "HOME": home.path,
             "XDG_CONFIG_HOME": home.path, "LC_ALL": "C.UTF-8",
         ]
-        return try ChildProcess(
+        return try Run(
             "/bin/bash", ["-u", "-c", script], in: work.path,
             environment: own.merging(variables) { $1 })
     }
@@ -73,7 +73,7 @@ final class CallerStage: Sendable {
     /// Runs a bash script to its end.
     func run(
         _ script: String, _ program: Program = .dropIn, _ variables: [String: String] = [:]
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let outcome = try start(script, program, variables).wait()
         origin.hearOut()
         return outcome

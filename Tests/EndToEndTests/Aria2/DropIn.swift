@@ -43,7 +43,7 @@ final class DropIn: Sendable {
     /// Kills a program and its descendants, as a power cut would, and waits for their ends.
     ///
     /// - Returns: The number of killed processes.
-    static func kill(_ process: ChildProcess) throws -> Int {
+    static func kill(_ process: Run) throws -> Int {
         // A stopped process starts no other.
         process.signal(SIGSTOP)
         let others = descendants(of: process.pid)

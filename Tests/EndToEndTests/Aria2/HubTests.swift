@@ -91,7 +91,7 @@ struct HubTests {
         ["HUB": String(hub.url("/").dropLast()), "TOKEN": "hf_secret"]
     }
 
-    private func expectComplete(_ outcome: ChildProcess.Outcome) throws {
+    private func expectComplete(_ outcome: Run.Outcome) throws {
         let said = Comment(rawValue: outcome.output + outcome.errorOutput)
         #expect(outcome.end == .exit(0), said)
         #expect(outcome.output.hasSuffix("complete\n"), said)

@@ -13,12 +13,13 @@ struct InstallTests {
         let binary = try Segget.binary()
         let manager = URL(filePath: binary).deletingLastPathComponent()
             .appending(path: "segget-manager").path
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/usr/bin/make",
             [
                 "-C", Self.root, "-o", binary, "-o", manager, "install", "BINARY=\(binary)",
                 "DESTDIR=\(sandbox.path("image"))", "PREFIX=/usr",
-            ])
+            ]
+        ).wait()
         try #require(outcome.end == .exit(0), "\(outcome.output)\(outcome.errorOutput)")
     }
 
@@ -33,11 +34,11 @@ struct InstallTests {
             let path = "\(elsewhere)/usr/\(name)"
             let target = try FileManager.default.destinationOfSymbolicLink(atPath: path)
             #expect(!target.hasPrefix("/"))
-            let outcome = try ChildProcess.run(path, ["--version"])
+            let outcome = try Run(path, ["--version"]).wait()
             #expect(outcome.end == .exit(0))
             #expect(outcome.output.hasPrefix("aria2 version "))
         }
-        let outcome = try ChildProcess.run("\(elsewhere)/usr/bin/segget", ["--version"])
+        let outcome = try Run("\(elsewhere)/usr/bin/segget", ["--version"]).wait()
         #expect(!outcome.output.contains("aria2"))
     }
 
@@ -46,12 +47,12 @@ struct InstallTests {
         let sandbox = try Sandbox()
         try install(into: sandbox)
         for name in ["bin/segget", "libexec/segget/segget-manager"] {
-            let outcome = try ChildProcess.run(sandbox.path("image/usr/\(name)"), ["--version"])
+            let outcome = try Run(sandbox.path("image/usr/\(name)"), ["--version"]).wait()
             #expect(outcome.end == .exit(0))
             #expect(outcome.output.hasPrefix("segget "))
         }
         let moved = sandbox.path("image/usr/libexec/segget/segget-manager")
-        let help = { try ChildProcess.run(sandbox.path("image/usr/bin/segget"), ["help", "list"]) }
+        let help = { try Run(sandbox.path("image/usr/bin/segget"), ["help", "list"]).wait() }
         #expect(try help().exitCode != 69)
         try FileManager.default.removeItem(atPath: moved)
         #expect(try help().exitCode == 69)
@@ -71,10 +72,11 @@ struct InstallTests {
         try text.replacing("/usr/bin/segget", with: "\(image)/bin/segget")
             .write(toFile: unit, atomically: false, encoding: .utf8)
         mkdir(sandbox.path("runtime"), 0o700)
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/usr/bin/systemd-analyze",
             ["verify", "--user", "--man=no", unit, "\(image)/lib/systemd/user/segget.socket"],
-            environment: ["XDG_RUNTIME_DIR": sandbox.path("runtime")])
+            environment: ["XDG_RUNTIME_DIR": sandbox.path("runtime")]
+        ).wait()
         #expect(outcome.end == .exit(0))
         // `systemd-analyze` prints settings that it does not know.
         #expect(outcome.errorOutput + outcome.output == "")

@@ -33,8 +33,8 @@ struct YtDlpTests {
     }
 
     /// Starts `yt-dlp --downloader DOWNLOADER OPTIONS URL`.
-    private func start(_ downloader: String, _ options: [String] = []) throws -> ChildProcess {
-        try ChildProcess(
+    private func start(_ downloader: String, _ options: [String] = []) throws -> Run {
+        try Run(
             RealServer.Kind.program("yt-dlp"),
             ["--ignore-config", "--downloader", downloader] + options
                 + [stage.origin.url("/clip.mp4")],
@@ -47,7 +47,7 @@ struct YtDlpTests {
 
     private func run(
         _ downloader: String, _ options: [String] = []
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let outcome = try start(downloader, options).wait()
         stage.origin.hearOut()
         return outcome
@@ -65,7 +65,7 @@ struct YtDlpTests {
     }
 
     private func expectRight(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let said = Comment(rawValue: outcome.output + outcome.errorOutput)
         #expect(outcome.end == .exit(0), said, sourceLocation: location)

@@ -8,12 +8,12 @@ import Testing
 struct BenchEndToEndTests {
     private static let url = "/file?token=hush"
 
-    private func run(_ stage: Stage, _ arguments: [String]) throws -> ChildProcess.Outcome {
+    private func run(_ stage: Stage, _ arguments: [String]) throws -> Run.Outcome {
         try stage.run(["bench"] + arguments, path: Self.url)
     }
 
     private func events(
-        _ outcome: ChildProcess.Outcome, named name: String
+        _ outcome: Run.Outcome, named name: String
     ) throws -> [[String: Any]] {
         try jsonEvents(outcome.output).filter { $0["event"] as? String == name }
     }
@@ -57,11 +57,12 @@ struct BenchEndToEndTests {
         try Data(count: size).write(to: URL(fileURLWithPath: sandbox.path("file")))
         let nginx = try Nginx(root: sandbox.path, limitRate: "1m")
         let folder = try Sandbox()
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [
                 "bench", nginx.url("/file"), "-x", "1,2", "--rounds", "1", "--max-bytes", "4M",
                 "--csv", "--against", "curl", "-q",
-            ], in: folder.path)
+            ], in: folder.path
+        ).wait()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput == "")
         let lines = outcome.output.split(separator: "\r\n").map { $0.split(separator: ",") }
@@ -100,11 +101,12 @@ struct BenchEndToEndTests {
         let programs = try Sandbox()
         try FileManager.default.createSymbolicLink(
             atPath: programs.path("curl"), withDestinationPath: "/bin/false")
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [
                 "bench", stage.origin.url("/file"), "-x", "1", "--rounds", "1", "--against",
                 "curl,aria2c", "--json",
-            ], in: stage.folder, environment: ["PATH": programs.path])
+            ], in: stage.folder, environment: ["PATH": programs.path]
+        ).wait()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         let result = try #require(try events(outcome, named: "result").first)
         let notes = try #require(result["notes"] as? [String]).joined(separator: "\n")
@@ -128,7 +130,7 @@ struct BenchEndToEndTests {
     @Test func refusesUnreachableServerAndWrongUsage() throws {
         let folder = try Sandbox()
         func code(_ arguments: [String]) throws -> Int32? {
-            try Segget.run(["bench", "--retries", "0"] + arguments, in: folder.path).exitCode
+            try Run(["bench", "--retries", "0"] + arguments, in: folder.path).wait().exitCode
         }
         // No service listens on the port "discard" of a test machine.
         #expect(try code(["http://127.0.0.1:9/f"]) == 69)

@@ -19,7 +19,7 @@ struct ConnectionCountTests {
     /// If one connection reaches the full speed, segget opens few.
     @Test func opensFewIfOneSuffices() async throws {
         // Another process that uses a core for a moment makes more connections seem faster.
-        let isOneEnough = try await Trials.oneOfThree {
+        let isOneEnough = try await oneOfThree {
             let trial = try WireTrial(size: 200_000_000)
             let outcome = try await trial.run("--connections=auto")
             try trial.expectComplete(outcome)
@@ -31,8 +31,9 @@ struct ConnectionCountTests {
     @Test(arguments: ["0", "65", "-1", "many", ""])
     func refusesInvalidNumber(text: String) throws {
         let sandbox = try Sandbox()
-        let outcome = try Segget.run(
-            ["http://127.0.0.1:1/f", "--connections=\(text)"], in: sandbox.path)
+        let outcome = try Run(
+            ["http://127.0.0.1:1/f", "--connections=\(text)"], in: sandbox.path
+        ).wait()
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
     }
 
@@ -44,9 +45,10 @@ struct ConnectionCountTests {
         let state = stage.trial.sandbox.path("state")
         func run(_ name: String) throws -> Int {
             let before = stage.refusals.count
-            let outcome = try Segget.run(
+            let outcome = try Run(
                 [stage.trial.origin.url("/\(name)"), "-q", "-x", "8", "-o", name],
-                in: stage.trial.sandbox.path, environment: ["XDG_STATE_HOME": state])
+                in: stage.trial.sandbox.path, environment: ["XDG_STATE_HOME": state]
+            ).wait()
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             return stage.refusals.count - before
         }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DryRunEndToEndTests {
     /// Returns the object that `--dry-run --json` prints.
-    private func report(_ outcome: ChildProcess.Outcome) throws -> [String: Any] {
+    private func report(_ outcome: Run.Outcome) throws -> [String: Any] {
         try #require(try jsonEvents(outcome.output).first)
     }
 

@@ -31,7 +31,7 @@ struct GivenTextTests {
     @Test func ignoresBlanksAroundURL() throws {
         let stage = try QueueStage(size: 1000)
         let url = stage.origin.url("/f.bin")
-        let get = try Segget.run([" \(url)\n"], in: stage.folder)
+        let get = try Run([" \(url)\n"], in: stage.folder).wait()
         #expect(get.end == .exit(0), "\(get.errorOutput)")
         try stage.done("add", " \(url) ", "--again")
         #expect(try stage.tasks().first?["url"] as? String == url)
@@ -44,7 +44,7 @@ struct GivenTextTests {
             if request.header("Authorization") != "Basic bWVAY29ycDpodXNo" { reply = .text(401) }
         }
         let url = stage.origin.url("/f.bin").replacing("://", with: "://me@corp:hush@")
-        let get = try Segget.run([url], in: stage.folder)
+        let get = try Run([url], in: stage.folder).wait()
         #expect(get.end == .exit(0), "\(get.errorOutput)")
         let id = try stage.done("add", url, "--again").split(separator: "\n").joined()
         #expect(try stage.run("run").end == .exit(0))
@@ -57,7 +57,7 @@ struct GivenTextTests {
         let sandbox = try Sandbox()
         let list = try sandbox.write(
             "list", "\(stage.origin.url("/f"))\n header=Accept-Encoding: gzip\n")
-        let outcome = try Segget.run(["-i", list], in: stage.folder)
+        let outcome = try Run(["-i", list], in: stage.folder).wait()
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("the file's own bytes"), "\(outcome.errorOutput)")
         #expect(stage.origin.requests.isEmpty)

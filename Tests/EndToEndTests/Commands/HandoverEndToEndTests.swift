@@ -35,16 +35,16 @@ struct HandoverEndToEndTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
 
-        func run(_ arguments: [String], program: String? = nil) throws -> ChildProcess.Outcome {
+        func run(_ arguments: [String], program: String? = nil) throws -> Run.Outcome {
             try start(arguments, program: program).wait()
         }
 
-        func start(_ arguments: [String], program: String? = nil) throws -> ChildProcess {
+        func start(_ arguments: [String], program: String? = nil) throws -> Run {
             let environment = [
                 "MARK": "a mark", "PATH": "\(sandbox.path("other")):/usr/bin:/bin",
                 "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
             ]
-            return try ChildProcess(
+            return try Run(
                 program ?? self.program, arguments, in: sandbox.path("work"),
                 environment: environment)
         }
@@ -132,15 +132,16 @@ struct HandoverEndToEndTests {
         let sandbox = try Sandbox()
         for arguments in [["--version"], ["--help"], ["help", "get"]] {
             let (one, other) = (
-                try ChildProcess.run(own, arguments, in: sandbox.path),
-                try ChildProcess.run(manager, arguments, in: sandbox.path)
+                try Run(own, arguments, in: sandbox.path).wait(),
+                try Run(manager, arguments, in: sandbox.path).wait()
             )
             #expect(one.end == .exit(0) && other.end == .exit(0))
             #expect(one.output == other.output)
         }
         let trial = try WireTrial(size: 1000)
-        let outcome = try ChildProcess.run(
-            manager, ["get", trial.origin.url("/file.bin"), "--no-config"], in: sandbox.path)
+        let outcome = try Run(
+            manager, ["get", trial.origin.url("/file.bin"), "--no-config"], in: sandbox.path
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try sandbox.names() == ["file.bin"])
     }

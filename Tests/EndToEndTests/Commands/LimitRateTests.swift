@@ -75,7 +75,7 @@ struct LimitRateTests {
             #expect(try content.firstDifference(at: sandbox.path(name)) == nil)
             return samples
         }
-        let isReached = try await Trials.oneOfThree {
+        let isReached = try await oneOfThree {
             async let one = run(nginx.url("/file"), 1)
             async let oneSecure = run(nginx.secureURL("/file"), 1)
             async let eight = run(nginx.url("/file"), 8)
@@ -90,7 +90,7 @@ struct LimitRateTests {
     /// removed.
     @Test func lowLimitAppliesAndIsRemoved() async throws {
         let rate = 10_240.0
-        let isReached = try await Trials.oneOfThree {
+        let isReached = try await oneOfThree {
             let stage = try Stage(size: 4 << 20)
             let session = DownloadSession(rateLimit: rate)
             let download = session.start(stage.origin.url("/file"), to: .folder(stage.folder))
@@ -204,7 +204,7 @@ struct LimitRateTests {
 
     /// A download with eight connections gets the same rate as one with one connection.
     @Test func downloadsShareFairly() async throws {
-        let isFair = try await Trials.oneOfThree {
+        let isFair = try await oneOfThree {
             let stage = try Stage(size: 6 << 20, memory: 32 << 20)
             let session = DownloadSession(rateLimit: Double(4 << 20))
             func run(_ name: String, _ connections: Int) async throws -> DownloadedFile {
@@ -228,7 +228,7 @@ struct LimitRateTests {
     /// Waiting for a share is neither a stall nor a reason for a takeover.
     @Test(arguments: [20_000, 20])
     func otherConnectionsUseSharesOfSlowOnes(pace: Double) async throws {
-        let isQuick = try await Trials.oneOfThree {
+        let isQuick = try await oneOfThree {
             let stage = try Stage(size: 6_000_000, memory: 32 << 20)
             stage.change { offer in
                 offer.bend = { request, reply in

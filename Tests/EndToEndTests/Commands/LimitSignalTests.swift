@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LimitSignalTests {
     /// Waits until the process has reported `count` changes of the limit, and returns the limits.
-    private func limits(_ process: ChildProcess, _ count: Int) throws -> [Int64?] {
+    private func limits(_ process: Run, _ count: Int) throws -> [Int64?] {
         func notices() throws -> [[String: Any]] {
             try jsonEvents(process.outputLines.joined(separator: "\n")).filter {
                 $0["notice"] as? String == "limit_changed"
@@ -58,7 +58,7 @@ struct LimitSignalTests {
 
     @Test func ignoredSignalStaysIgnored() throws {
         let stage = try Stage(size: 2_500_000)
-        let process = try ChildProcess(
+        let process = try Run(
             "/bin/sh",
             [
                 "-c", "trap '' USR1; exec \"$0\" \"$@\"", try Segget.binary(), "--limit-rate",
@@ -77,7 +77,7 @@ struct LimitSignalTests {
     @Test func signalsDoNotEndProbe() throws {
         let stage = try Stage(size: 1000)
         stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
-        let process = try Segget.start(["probe", stage.origin.url("/file")], in: stage.folder)
+        let process = try Run(["probe", stage.origin.url("/file")], in: stage.folder)
         #expect(eventually(timeout: 120) { stage.origin.requests.count == 1 })
         process.signal(SIGUSR1)
         process.signal(SIGUSR2)

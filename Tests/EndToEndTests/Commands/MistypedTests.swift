@@ -30,7 +30,7 @@ struct MistypedTests {
             ]
             environment.merge(variables) { $1 }
             if variables["SEGGET_CONFIG"] != nil { environment["SEGGET_NO_CONFIG"] = "0" }
-            let outcome = try Segget.start(arguments, in: sandbox.path, environment: environment)
+            let outcome = try Run(arguments, in: sandbox.path, environment: environment)
                 .wait()
             #expect(
                 outcome.end == .exit(64), "\(arguments): \(outcome.errorOutput)",
@@ -59,7 +59,7 @@ struct MistypedTests {
     @Test func hostWithoutDotNeedsGetOrURL() throws {
         let trial = try Trial()
         for (count, arguments) in [["get", "pasue"], ["http://pasue/"]].enumerated() {
-            _ = try Segget.start(
+            _ = try Run(
                 arguments + ["-o", "f\(count)"], in: trial.sandbox.path,
                 environment: ["http_proxy": trial.origin.url(""), "no_proxy": ""]
             ).wait()

@@ -99,12 +99,13 @@ struct OutputTests {
     @Test(.timeLimit(.minutes(5))) func closedJSONReaderDoesNotEndDownload() throws {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0.pace = 500_000 }
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c", "(\"$0\" \"$@\"; echo \"code $?\" >&2) | head -1", try Segget.binary(),
                 "--json", "-x", "4", stage.origin.url("/file"),
-            ], in: stage.folder)
+            ], in: stage.folder
+        ).wait()
         #expect(outcome.errorOutput.contains("code 0"), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
     }

@@ -67,9 +67,9 @@ struct PipeEndToEndTests {
 
     /// Runs a line of bash, in which `$0` is segget and `$1` the URL.
     private func bash(_ line: String, _ url: String, in folder: String) throws
-        -> ChildProcess.Outcome
+        -> Run.Outcome
     {
-        try ChildProcess.run("/bin/bash", ["-c", line, Segget.binary(), url], in: folder)
+        try Run("/bin/bash", ["-c", line, Segget.binary(), url], in: folder).wait()
     }
 
     @Test func closedReaderEndsQuietly() throws {
@@ -161,8 +161,9 @@ struct PipeEndToEndTests {
         for seed: UInt64 in 1...3 {
             try Content(size: 3_000_000, seed: seed).write(to: root.path("f\(seed)"))
         }
-        let tar = try ChildProcess.run(
-            "/bin/tar", ["-czf", "a.tgz", "f1", "f2", "f3"], in: root.path)
+        let tar = try Run(
+            "/bin/tar", ["-czf", "a.tgz", "f1", "f2", "f3"], in: root.path
+        ).wait()
         #expect(tar.end == .exit(0))
         let nginx = try Nginx(root: root.path)
         let sandbox = try Sandbox()

@@ -16,7 +16,7 @@ struct PlaceTests {
     /// Downloads the file of a stage.
     private func run(
         _ stage: Stage, _ way: Way, _ arguments: [String], _ environment: [String: String] = [:]
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let queue = ["--queue", stage.path("queue/q.db")]
         var environment = environment
         environment["SEGGET_NO_CONFIG"] = environment["SEGGET_CONFIG"] == nil ? "1" : "0"
@@ -25,11 +25,11 @@ struct PlaceTests {
             case .get: ["get"] + arguments
             case .add: ["add"] + queue + arguments
             }
-        let outcome = try Segget.start(
+        let outcome = try Run(
             command + [stage.origin.url("/file")], in: stage.folder, environment: environment
         ).wait()
         guard way != .get, outcome.end == .exit(0) else { return outcome }
-        return try Segget.start(["run"] + queue, in: stage.folder, environment: environment).wait()
+        return try Run(["run"] + queue, in: stage.folder, environment: environment).wait()
     }
 
     /// Returns the files below the folder, except those of the queue.
@@ -102,11 +102,11 @@ struct PlaceTests {
             ["add", "--queue", queue, "-i", list],
             ["get", "--enqueue", "--queue", queue, "-i", list],
         ] {
-            let outcome = try Segget.run(arguments, in: stage.folder)
+            let outcome = try Run(arguments, in: stage.folder).wait()
             #expect(outcome.end == .exit(0), "\(arguments): \(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains(said), "\(arguments): \(outcome.errorOutput)")
         }
-        let quiet = try Segget.run(["-q", "-i", list], in: stage.folder)
+        let quiet = try Run(["-q", "-i", list], in: stage.folder).wait()
         #expect(quiet.end == .exit(0) && quiet.errorOutput.isEmpty, "\(quiet.errorOutput)")
         #expect(try stage.names() == [])
     }

@@ -31,14 +31,14 @@ struct PlanEndToEndTests {
 
         var urls: [String] { (0..<3).map { origin.url("/\($0)/file-\($0)") } }
 
-        func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
-            let outcome = try Segget.run(arguments, in: sandbox.path)
+        func run(_ arguments: [String]) throws -> Run.Outcome {
+            let outcome = try Run(arguments, in: sandbox.path).wait()
             origin.hearOut()
             return outcome
         }
 
         /// Makes the plan `plan`.
-        func plan(_ arguments: [String] = []) throws -> ChildProcess.Outcome {
+        func plan(_ arguments: [String] = []) throws -> Run.Outcome {
             let outcome = try run(["plan"] + urls + ["-o", "plan"] + arguments)
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             return outcome

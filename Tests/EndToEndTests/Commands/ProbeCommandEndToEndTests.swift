@@ -67,12 +67,12 @@ struct ProbeCommandEndToEndTests {
     func reportsServer(server: Case) async throws {
         let trial = try WireTrial(size: 2_000_000) { server.bend($0, &$1) }
         let url = trial.origin.url("/dir/file.bin?token=hush")
-        let text = try await Trials.run(["probe", url], in: trial.sandbox.path)
+        let text = try await Run(["probe", url], in: trial.sandbox.path).ended()
         #expect(text.exitCode == 0, "\(text.errorOutput)")
         for line in server.lines { #expect(text.output.contains(line), "\(text.output)") }
         #expect(!text.output.contains("hush"))
         #expect(!text.output.contains("\u{1B}"))
-        let json = try await Trials.run(["probe", url, "--json"], in: trial.sandbox.path)
+        let json = try await Run(["probe", url, "--json"], in: trial.sandbox.path).ended()
         #expect(json.exitCode == 0)
         #expect(!json.output.contains("hush"))
         let report = try #require(try json.events().first)
@@ -92,8 +92,9 @@ struct ProbeCommandEndToEndTests {
             as [(Int, Int32, String)])
     func failsWithCodeOfStatus(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { _, reply in reply = .text(status) }
-        let outcome = try await Trials.run(
-            ["probe", trial.origin.url("/f?token=hush"), "--json"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            ["probe", trial.origin.url("/f?token=hush"), "--json"], in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == code)
         #expect(try outcome.events().first?.kind == kind)
         #expect(outcome.errorOutput.contains("error: "))
@@ -106,27 +107,30 @@ struct ProbeCommandEndToEndTests {
         for (arguments, environment) in [
             (["--json=1"], [:]), ([], ["SEGGET_JSON": "1"]), (["--json=1"], ["SEGGET_JSON": "2"]),
         ] {
-            let probe = try Segget.run(
-                ["probe", url] + arguments, in: trial.sandbox.path, environment: environment)
+            let probe = try Run(
+                ["probe", url] + arguments, in: trial.sandbox.path, environment: environment
+            ).wait()
             #expect(probe.output.contains(#""plan":"segments""#), "\(probe.output)")
-            let get = try Segget.run(
+            let get = try Run(
                 ["get", url, "--overwrite"] + arguments, in: trial.sandbox.path,
-                environment: environment)
+                environment: environment
+            ).wait()
             #expect(get.output.contains(#""format":1,"#) && get.output.contains(#""plan":"#))
             #expect(!get.output.contains(#""transfer":"#))
         }
         for arguments in [["--json"], ["--json=2"], ["--json=true"]] {
-            let probe = try Segget.run(["probe", url] + arguments, in: trial.sandbox.path)
+            let probe = try Run(["probe", url] + arguments, in: trial.sandbox.path).wait()
             #expect(probe.output.contains(#""transfer":"segments""#), "\(probe.output)")
         }
-        let wrong = try Segget.run(["probe", url, "--json=3"], in: trial.sandbox.path)
+        let wrong = try Run(["probe", url, "--json=3"], in: trial.sandbox.path).wait()
         #expect(wrong.end == .exit(64) && wrong.errorOutput.contains("--json"))
     }
 
     @Test func unknownCodingIsRefused() async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", "x-unknown") }
-        let outcome = try await Trials.run(
-            ["probe", trial.origin.url("/f"), "--json"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            ["probe", trial.origin.url("/f"), "--json"], in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 76)
         #expect(try outcome.events().first?.kind == "contract_broken")
     }
@@ -140,8 +144,9 @@ struct ProbeCommandEndToEndTests {
             reply.set("Content-MD5", "XrY7u+Ae7tCTyyK7j1rNww==")
             reply.set("Content-Disposition", "attachment; filename=\"../../named.iso\"")
         }
-        let outcome = try await Trials.run(
-            ["probe", trial.origin.url("/start"), "--json"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            ["probe", trial.origin.url("/start"), "--json"], in: trial.sandbox.path
+        ).ended()
         let report = try #require(try outcome.events().first)
         #expect(report.redirects == 1)
         #expect(report.finalUrl == trial.origin.url("/to/real.iso"))

@@ -9,10 +9,10 @@ struct ShareTests {
         "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/share"
 
     /// Runs a script with the built segget in `PATH`.
-    private func shell(_ program: String, _ script: String) throws -> ChildProcess.Outcome {
+    private func shell(_ program: String, _ script: String) throws -> Run.Outcome {
         let folder = (try Segget.binary() as NSString).deletingLastPathComponent
         let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
-        return try ChildProcess(
+        return try Run(
             "/usr/bin/env", [program, "-c", script], in: Self.share,
             environment: ["PATH": path, "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"]
         ).wait(timeout: 120)
@@ -81,7 +81,7 @@ struct ShareTests {
                 page.output.contains("\n\(heading)\n") || page.output.hasPrefix(heading),
                 "\(heading)")
         }
-        let help = try Segget.run(["help", "get"], in: "/").output
+        let help = try Run(["help", "get"], in: "/").wait().output
         let options = help.split(separator: "\n").filter { $0.hasPrefix("  -") }
             .compactMap {
                 $0.split(whereSeparator: { " ,".contains($0) }).first { $0.hasPrefix("--") }

@@ -10,8 +10,8 @@ struct SkipExistingTests {
         let stage = try BatchStage(size: 300_000)
         stage.bend { _, reply in reply.set("ETag", nil) }
         let urls = stage.urls(2) + [stage.origin.url("/3/other.iso")]
-        func run() throws -> ChildProcess.Outcome {
-            try Segget.run(urls + ["--skip-existing", "--json"], in: stage.folder)
+        func run() throws -> Run.Outcome {
+            try Run(urls + ["--skip-existing", "--json"], in: stage.folder).wait()
         }
         #expect(try run().end == .exit(0))
         try stage.sandbox.write("big.iso", "mine")
@@ -73,7 +73,7 @@ struct SkipExistingTests {
         try stage.files.sandbox.write("b.iso", "mine")
         try stage.files.sandbox.write(
             "list", "\(stage.origin.url("/1/b.iso"))\n skip-existing=true\n")
-        let list = try Segget.run(["-i", "list"], in: stage.folder)
+        let list = try Run(["-i", "list"], in: stage.folder).wait()
         let words = "skipped: the file exists; it was not checked"
         #expect(list.end == .exit(0) && list.errorOutput.contains(words), "\(list.errorOutput)")
         let id = try stage.add("/1/b.iso", "--skip-existing")

@@ -27,9 +27,9 @@ struct TimestampingTests {
         /// Runs segget, and waits until nginx has logged the expected number of bytes.
         func run(
             _ arguments: [String], fetches bytes: Int64 = 0
-        ) throws -> (outcome: ChildProcess.Outcome, sent: Int64) {
+        ) throws -> (outcome: Run.Outcome, sent: Int64) {
             let before = try nginx.accessLog().count
-            let outcome = try Segget.run(arguments + [nginx.url("file")], in: folder.path)
+            let outcome = try Run(arguments + [nginx.url("file")], in: folder.path).wait()
             func sent() throws -> Int64 {
                 try nginx.accessLog().dropFirst(before).reduce(0) { $0 + $1.bytes }
             }

@@ -34,8 +34,9 @@ struct UsageEndToEndTests {
         ])
     func refusesInvalidOptions(options: [String]) async throws {
         let trial = try WireTrial(size: 1000)
-        let outcome = try await Trials.run(
-            [trial.origin.url("/file.bin")] + options, in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/file.bin")] + options, in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.isEmpty)
         #expect(outcome.output.isEmpty)
@@ -53,7 +54,7 @@ struct UsageEndToEndTests {
     func refusesInvalidURL(url: String) async throws {
         let sandbox = try Sandbox()
         for command in [["get"], ["probe"], []] where !(url.isEmpty && command.isEmpty) {
-            let outcome = try await Trials.run(command + [url], in: sandbox.path)
+            let outcome = try await Run(command + [url], in: sandbox.path).ended()
             #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
             #expect(!outcome.errorOutput.isEmpty)
         }
@@ -67,9 +68,10 @@ struct UsageEndToEndTests {
         let nginx = try Nginx(root: root.path)
         let sandbox = try Sandbox()
         let file = try sandbox.write("ca.pem", "no certificate\n")
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [nginx.secureURL("/file.bin"), "--ca-certificate", file, "--retries", "0"],
-            in: sandbox.path)
+            in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("ca.pem"))
         #expect(try sandbox.names() == ["ca.pem"])
@@ -85,7 +87,7 @@ struct UsageEndToEndTests {
         ])
     func messagesContainNoSecrets(arguments: [String]) async throws {
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(arguments, in: sandbox.path)
+        let outcome = try await Run(arguments, in: sandbox.path).ended()
         #expect(outcome.exitCode == 64)
         #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
     }

@@ -8,8 +8,8 @@ import Testing
 struct VerifyTests {
     private static let size: Int64 = 30_000_000
 
-    private func verify(_ stage: Stage, _ arguments: [String]) throws -> ChildProcess.Outcome {
-        try Segget.run(["verify"] + arguments, in: stage.folder)
+    private func verify(_ stage: Stage, _ arguments: [String]) throws -> Run.Outcome {
+        try Run(["verify"] + arguments, in: stage.folder).wait()
     }
 
     private func finished(_ arguments: [String], size: Int64 = size) throws -> Stage {
@@ -95,8 +95,9 @@ struct VerifyTests {
         let odd = "a\nb\\c"
         try FileManager.default.copyItem(atPath: stage.path("file"), toPath: stage.path(odd))
         for mark in ["--text", "--binary", "--tag"] {
-            let made = try ChildProcess.run(
-                "/usr/bin/\(tool)", [mark, "file", odd], in: stage.folder)
+            let made = try Run(
+                "/usr/bin/\(tool)", [mark, "file", odd], in: stage.folder
+            ).wait()
             try stage.write(Array(made.output.utf8), to: sums)
             for name in ["file", odd] {
                 let good = try verify(stage, [name, "--sums", sums])

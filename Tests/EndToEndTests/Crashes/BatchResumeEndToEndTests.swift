@@ -20,8 +20,9 @@ struct BatchResumeEndToEndTests {
         let stage = try BatchStage(size: 10_000)
         for _ in 0..<5 {
             shuffle(stage, pace: nil)
-            let outcome = try Segget.run(
-                stage.urls(6) + ["-j", "6", "--overwrite", "-q"], in: stage.folder)
+            let outcome = try Run(
+                stage.urls(6) + ["-j", "6", "--overwrite", "-q"], in: stage.folder
+            ).wait()
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             #expect(try stage.sandbox.names() == Self.names.sorted())
             for (index, name) in Self.names.enumerated() {
@@ -54,7 +55,7 @@ struct BatchResumeEndToEndTests {
     @Test func partOfMirrorStaysUnchanged() throws {
         let stage = try BatchStage(size: 3_000_000)
         stage.bendGET { $1.pace = 200_000 }
-        let begun = try Segget.start([stage.urls(2)[1], "-x", "2"], in: stage.folder)
+        let begun = try Run([stage.urls(2)[1], "-x", "2"], in: stage.folder)
         #expect(eventually(timeout: 50) { stage.recorded("big.iso") ?? 0 > 300_000 })
         begun.signal(SIGKILL)
         _ = try begun.wait()
@@ -78,7 +79,7 @@ struct BatchResumeEndToEndTests {
         let kills = 4
         for kill in 1...kills {
             shuffle(stage, pace: 300_000)
-            let process = try Segget.start(arguments, in: stage.folder)
+            let process = try Run(arguments, in: stage.folder)
             let isThere = eventually(timeout: 120) {
                 !process.isRunning
                     || Self.names.allSatisfy {
@@ -94,7 +95,7 @@ struct BatchResumeEndToEndTests {
         #expect(kept >= 6 * Int64(kills) * 700_000)
         shuffle(stage, pace: nil)
         let requests = stage.origin.requests.count
-        let outcome = try Segget.run(arguments, in: stage.folder)
+        let outcome = try Run(arguments, in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.sandbox.names() == Self.names.sorted())
         for (index, name) in Self.names.enumerated() {
@@ -117,7 +118,7 @@ struct BatchResumeEndToEndTests {
             if request.target == "/1/big.iso" { reply = .text(404) }
             if request.method == "GET" { reply.stallAfter = 50_000 }
         }
-        let process = try Segget.start(urls + ["-x", "2"], in: stage.folder)
+        let process = try Run(urls + ["-x", "2"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {
                 ["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 100_000 }
@@ -129,7 +130,7 @@ struct BatchResumeEndToEndTests {
         #expect(kept >= 200_000)
         stage.behave()
         let requests = stage.origin.requests.count
-        let outcome = try Segget.run(urls, in: stage.folder)
+        let outcome = try Run(urls, in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight("big.iso", "/2/big.iso"))
         #expect(try stage.isRight("big.1.iso", "/3/big.iso"))
@@ -148,10 +149,10 @@ struct BatchResumeEndToEndTests {
         stage.bend { request, reply in
             if request.target == "/1/big.iso" { reply = .text(404) }
         }
-        #expect(try Segget.run(urls, in: stage.folder).end == .exit(69))
+        #expect(try Run(urls, in: stage.folder).wait().end == .exit(69))
         stage.behave()
         let requests = stage.origin.requests.count
-        let outcome = try Segget.run(urls, in: stage.folder)
+        let outcome = try Run(urls, in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("already complete"), "\(outcome.errorOutput)")
         #expect(try stage.sandbox.names() == ["big.1.iso", "big.2.iso", "big.iso"])
@@ -167,7 +168,7 @@ struct BatchResumeEndToEndTests {
     func signalStopsAllFilesAndKeepsParts(signal: Int32, code: Int32) throws {
         let stage = try BatchStage(size: 1_000_000, memory: 64 << 20)
         stage.bendGET { _, reply in reply.stallAfter = 60_000 }
-        let process = try Segget.start(
+        let process = try Run(
             stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
         let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
         // A connection may have received more bytes in place of a late one.
@@ -186,7 +187,7 @@ struct BatchResumeEndToEndTests {
         #expect((last["stopped"] as? Int, last["not_started"] as? Int) == (8, 12))
         #expect(last["code"] as? Int32 == code)
         stage.behave()
-        #expect(try Segget.run(stage.urls(20) + ["-q"], in: stage.folder).end == .exit(0))
+        #expect(try Run(stage.urls(20) + ["-q"], in: stage.folder).wait().end == .exit(0))
         #expect(try stage.isRight("big.19.iso", "/20/big.iso"))
     }
 
@@ -201,7 +202,7 @@ struct BatchResumeEndToEndTests {
             if request.method == "GET" { reply.stallAfter = 60_000 }
         }
         let arguments = stage.urls(9) + ["-j", "3", "-x", "2"]
-        let process = try Segget.start(arguments + ["--fail-fast"], in: stage.folder)
+        let process = try Run(arguments + ["--fail-fast"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {
                 ["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 120_000 }
@@ -215,7 +216,7 @@ struct BatchResumeEndToEndTests {
             outcome.errorOutput.contains("error: stopped after a failure: 8 of 9 files remaining"))
         #expect(["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 120_000 })
         stage.behave()
-        #expect(try Segget.run(arguments + ["-q"], in: stage.folder).end == .exit(0))
+        #expect(try Run(arguments + ["-q"], in: stage.folder).wait().end == .exit(0))
         #expect(try stage.isRight("big.1.iso", "/2/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/3/big.iso"))
     }

@@ -14,7 +14,7 @@ struct DamagedDataTests {
         return (stage, try stage.leavePart(each: 18_000_000, connections: 2))
     }
 
-    private func finish(_ stage: Stage) throws -> (outcome: ChildProcess.Outcome, asked: Int64) {
+    private func finish(_ stage: Stage) throws -> (outcome: Run.Outcome, asked: Int64) {
         let requests = stage.origin.requests.count
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

@@ -65,7 +65,7 @@ struct FinishedFileTests {
         let stage = try finished(["--keep-manifest"])
         let second = stage.path("file.segget~")
         #expect(link(stage.path("file.segget"), second) == 0)
-        let probe = try Segget.run(["probe", stage.origin.url("/file")], in: stage.folder)
+        let probe = try Run(["probe", stage.origin.url("/file")], in: stage.folder).wait()
         #expect(probe.end == .exit(0))
         #expect(try stage.names() == ["file", "file.segget", "file.segget~"], "probe only looks")
         #expect(try stage.run([]).end == .exit(0))
@@ -184,7 +184,7 @@ struct FinishedFileTests {
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file", "file.segget"])
         #expect(stage.manifest()?.finished == Self.size)
-        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        let verified = try Run(["verify", "file"], in: stage.folder).wait()
         #expect(verified.end == .exit(0), "\(verified.errorOutput)")
     }
 
@@ -210,7 +210,7 @@ struct FinishedFileTests {
         #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")
         #expect(try stage.isRight(), "seed \(seed)")
         #expect(try stage.names() == ["file", "file.segget"], "seed \(seed)")
-        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        let verified = try Run(["verify", "file"], in: stage.folder).wait()
         #expect(verified.end == .exit(0), "seed \(seed): \(verified.errorOutput)")
     }
 }
@@ -224,7 +224,7 @@ struct UnusualFinishedFileTests {
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("already complete"))
-        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        let verified = try Run(["verify", "file"], in: stage.folder).wait()
         #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
     }
 
@@ -237,7 +237,7 @@ struct UnusualFinishedFileTests {
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("already complete"), "\(outcome.errorOutput)")
-        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        let verified = try Run(["verify", "file"], in: stage.folder).wait()
         #expect(verified.end == .exit(0), "\(verified.output)\(verified.errorOutput)")
         try stage.damage("file", at: 1_999_999)
         #expect(try stage.run().end == .exit(73))
@@ -250,6 +250,6 @@ struct UnusualFinishedFileTests {
         #expect(try stage.run(["--keep-manifest"]).end == .exit(0))
         let extents = try #require(stage.manifest()).extents.extents
         #expect(extents.allSatisfy { $0.range.count <= 8 << 20 })
-        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+        #expect(try Run(["verify", "file"], in: stage.folder).wait().end == .exit(0))
     }
 }

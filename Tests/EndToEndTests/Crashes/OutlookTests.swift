@@ -41,7 +41,7 @@ struct OutlookTests {
     /// Stops a download during its body, by SIGINT.
     private func stopped(
         _ stage: Stage, _ server: Server, _ arguments: [String] = []
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         stage.change { offer in
             offer.bend = { request, reply in
                 if server == .noSize { reply.framing = .chunked }
@@ -141,7 +141,7 @@ struct OutlookTests {
                 if request.method == "GET" { reply.stallAfter = 300_000 }
             }
         }
-        let process = try Segget.start(
+        let process = try Run(
             ["-x", "1", "-j", "2", stage.origin.url("/whole"), stage.origin.url("/ranged")],
             in: stage.folder)
         try #require(

@@ -9,7 +9,7 @@ struct PublishingCrashTests {
 
     private func finish(
         _ stage: Stage, _ arguments: [String] = []
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         stage.origin.stop()
         let outcome = try stage.run(["-o", "file", "--retries", "0"] + arguments)
         #expect(stage.origin.requests.isEmpty)

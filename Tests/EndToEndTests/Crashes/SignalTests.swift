@@ -18,8 +18,8 @@ struct SignalTests {
 
     /// Sends a signal, expects the process to end in time, and returns its outcome.
     private func stop(
-        _ process: ChildProcess, by signal: Int32, code: Int32
-    ) throws -> ChildProcess.Outcome {
+        _ process: Run, by signal: Int32, code: Int32
+    ) throws -> Run.Outcome {
         let sent = monotonicSeconds()
         process.signal(signal)
         let outcome = try process.wait(timeout: 120)
@@ -175,7 +175,7 @@ struct SignalTests {
         // Standard error is a full pipe, so writing the message about the first signal blocks
         // indefinitely.
         let pipe = try FullPipe()
-        let process = try ChildProcess(
+        let process = try Run(
             "/bin/sh",
             [
                 "-c", "exec \"$0\" \"$@\" 2>\(pipe.path)", try Segget.binary(),
@@ -199,7 +199,7 @@ struct SignalTests {
     @Test(.timeLimit(.minutes(5))) func ignoredHangupStaysIgnored() throws {
         let stage = try Stage(size: 1_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 1_000_000 }
-        let process = try ChildProcess(
+        let process = try Run(
             "/bin/sh",
             [
                 "-c", "trap '' HUP; exec \"$0\" \"$@\"", try Segget.binary(), "-x", "1",

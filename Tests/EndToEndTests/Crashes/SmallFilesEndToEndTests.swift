@@ -192,7 +192,7 @@ struct SmallFilesEndToEndTests {
         let stage = try BatchStage(size: 20_000)
         stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
         let list = try stage.sandbox.write("list", Self.list(stage, 100))
-        let process = try Segget.start(["-i", list], in: stage.folder)
+        let process = try Run(["-i", list], in: stage.folder)
         #expect(eventually(timeout: 60) { stage.origin.requests.count >= 4 })
         process.signal(SIGINT)
         let outcome = try process.wait()
@@ -272,7 +272,7 @@ struct SmallFilesEndToEndTests {
         let list = try stage.sandbox.write("list", Self.list(stage, 200))
         for round in 1...4 {
             stage.bend { _, reply in reply.delayBeforeHeaders = 0.02 }
-            let process = try Segget.start(["-q", "-i", list], in: stage.folder)
+            let process = try Run(["-q", "-i", list], in: stage.folder)
             #expect(
                 eventually(timeout: 60) {
                     ((try? stage.sandbox.names().count) ?? 0) >= round * 40
@@ -282,7 +282,7 @@ struct SmallFilesEndToEndTests {
             #expect(try stage.sandbox.names().allSatisfy { !$0.contains(".") })
         }
         stage.behave()
-        #expect(try Segget.run(["-q", "-i", list], in: stage.folder).end == .exit(0))
+        #expect(try Run(["-q", "-i", list], in: stage.folder).wait().end == .exit(0))
         #expect(try stage.sandbox.names() == (Self.names(200) + ["list"]).sorted())
         try Self.expectRight(stage, Self.names(200))
     }
@@ -302,8 +302,9 @@ struct SmallFilesEndToEndTests {
         let urls = ((0..<100).map { "f\($0)" } + ["large"])
             .map { "https://127.0.0.1:\(port)/\($0)\n" }
         let list = try root.write("list", urls.joined())
-        let outcome = try Segget.run(
-            ["-q", "--ca-certificate", nginx.authority, "-i", list], in: target.path)
+        let outcome = try Run(
+            ["-q", "--ca-certificate", nginx.authority, "-i", list], in: target.path
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for index in 0..<100 {
             let content = Content(size: 10_000, seed: UInt64(index))

@@ -56,8 +56,9 @@ struct ContinuedFileTests {
         let queue = ["--queue", trial.home.path("q.db")]
         let environment = ["SEGGET_NO_CONFIG": "1"]
         for command in [["add", "-c", stage.origin.url("/file")], ["run"]] {
-            let outcome = try Segget.run(
-                command + queue, in: stage.folder, environment: environment)
+            let outcome = try Run(
+                command + queue, in: stage.folder, environment: environment
+            ).wait()
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         }
         #expect(try stage.names() == (hasDigest ? ["file"] : ["file", "file.1"]))
@@ -70,7 +71,7 @@ struct ContinuedFileTests {
         try stage.write(stage.content.bytes(0..<UnmarkedStage.begun), to: "file")
         trial.state(digest: stage.content.sha256)
         let list = try trial.home.write("list", "\(stage.origin.url("/file"))\n  continue=true\n")
-        let outcome = try Segget.run(["-i", list], in: stage.folder)
+        let outcome = try Run(["-i", list], in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
     }

@@ -52,7 +52,7 @@ struct DefaultListTests {
 
     /// The rights of a new file that a shell creates.
     private static func usual(_ folder: String) throws -> [UInt8] {
-        _ = try ChildProcess.run("/bin/sh", ["-c", "umask 077; : > usual"], in: folder)
+        _ = try Run("/bin/sh", ["-c", "umask 077; : > usual"], in: folder).wait()
         defer { unlink("\(folder)/usual") }
         return try rights("\(folder)/usual")
     }
@@ -66,7 +66,7 @@ struct DefaultListTests {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
-        let process = try Segget.start(
+        let process = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(faults, in: stage.folder))
         #expect(stage.waits(for: 50_000, of: process))
@@ -88,7 +88,7 @@ struct DefaultListTests {
         let list = stage.urls(3, "f").enumerated().map { "\($1)\n  out=f\($0)\n" }.joined()
         let sandbox = try Sandbox()
         try sandbox.write("list", list)
-        let outcome = try Segget.run(["-i", sandbox.path("list")], in: stage.folder)
+        let outcome = try Run(["-i", sandbox.path("list")], in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for number in 0..<3 {
             #expect(try Self.rights(stage.sandbox.path("f\(number)")) == usual)
@@ -99,10 +99,11 @@ struct DefaultListTests {
     /// Without a default list, mode and umask decide.
     @Test(.timeLimit(.minutes(5))) func umaskDecidesWithoutDefaultList() throws {
         let stage = try Stage(size: 2_000)
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             ["-c", "umask 027; exec \"$0\" \"$1\"", Segget.binary(), stage.origin.url("/file")],
-            in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"])
+            in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.status(of: "file").st_mode & 0o777 == 0o640)
     }

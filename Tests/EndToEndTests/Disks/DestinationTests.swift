@@ -101,7 +101,7 @@ struct DestinationTests {
     }
 
     /// Downloads, and creates a file at the destination meanwhile.
-    private static func takeTheNameMeanwhile(_ stage: Stage) throws -> ChildProcess.Outcome {
+    private static func takeTheNameMeanwhile(_ stage: Stage) throws -> Run.Outcome {
         let goesOn = Guarded(false)
         stage.bendGET {
             $0.stallAfter = 50_000

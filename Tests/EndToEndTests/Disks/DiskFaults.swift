@@ -36,13 +36,14 @@ enum DiskFaults {
         atexit { try? DiskFaults.sandbox.get().close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Shims/faults.c").standardizedFileURL.path
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c",
                 "exec \"$(command -v clang || command -v cc)\" -Wall -Werror -O1 -shared -fPIC -o \"$0\" \"$1\"",
                 library, source,
-            ])
+            ]
+        ).wait()
         guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
         return library
     }
@@ -52,10 +53,11 @@ extension Stage {
     /// Runs `segget ARGUMENTS` in the folder with calls that fail.
     func run(
         _ arguments: [String], faults: [String], log: String? = nil
-    ) throws -> ChildProcess.Outcome {
-        try Segget.run(
+    ) throws -> Run.Outcome {
+        try Run(
             arguments, in: folder,
-            environment: try DiskFaults.environment(faults, in: folder, log: log))
+            environment: try DiskFaults.environment(faults, in: folder, log: log)
+        ).wait()
     }
 }
 

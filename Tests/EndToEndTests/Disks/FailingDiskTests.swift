@@ -20,7 +20,7 @@ struct FailingDiskTests {
     @discardableResult
     private func attempt(
         _ trial: FaultTrial, _ faults: [String], error: String? = nil
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let stage = trial.stage
         try trial.reset()
         let before = stage.recorded() ?? 0
@@ -52,7 +52,7 @@ struct FailingDiskTests {
         if !isPublished, !faults.contains(where: { $0.hasPrefix("pread") }) {
             #expect((kept ?? 0) >= before, report)
         }
-        let next = try Segget.run(trial.arguments + ["--json"], in: stage.folder)
+        let next = try Run(trial.arguments + ["--json"], in: stage.folder).wait()
         let second = Comment(rawValue: "\(report) then \(next.end) \(next.errorOutput)")
         #expect(next.end == .exit(0), second)
         #expect(try stage.isRight(), second)
@@ -110,7 +110,7 @@ struct FailingDiskTests {
     func keepsManifestOfExistingFile(call: String) throws {
         let stage = try Stage(size: 200_000)
         let command = ["--overwrite", "--keep-manifest", stage.origin.url("/file")]
-        #expect(try Segget.run(command, in: stage.folder).end == .exit(0))
+        #expect(try Run(command, in: stage.folder).wait().end == .exit(0))
         stage.change {
             $0.content = Content(size: 200_000, seed: 9)
             $0.etag = "\"v2\""
@@ -118,7 +118,7 @@ struct FailingDiskTests {
         let outcome = try stage.run(command, faults: ["\(call):1:1:\(ENOSPC)"])
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(stage.manifest()?.finished == 200_000)
-        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+        #expect(try Run(["verify", "file"], in: stage.folder).wait().end == .exit(0))
     }
 
     /// A failure after the rename does not undo it, and the message names the complete file.
@@ -135,7 +135,7 @@ struct FailingDiskTests {
         #expect(try stage.isRight())
         // The same command completes the rest without network.
         stage.origin.stop()
-        let next = try Segget.run(command, in: stage.folder)
+        let next = try Run(command, in: stage.folder).wait()
         #expect(next.end == .exit(0), "\(next.errorOutput)")
         #expect(try stage.names() == ["file"])
     }
@@ -163,7 +163,7 @@ struct FailingDiskTests {
         let isFull = call == "fallocate:part" && code == ENOSPC
         #expect(outcome.errorOutput.contains(isFull ? "too little space" : text), report)
         if code != EROFS { #expect(outcome.errorOutput.contains("space"), report) }
-        #expect(try Segget.run(trial.arguments, in: trial.stage.folder).end == .exit(0))
+        #expect(try Run(trial.arguments, in: trial.stage.folder).wait().end == .exit(0))
         #expect(try trial.stage.isRight())
         #expect(try trial.stage.names() == ["file"])
     }
@@ -212,7 +212,7 @@ struct FailingDiskTests {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
-        let process = try Segget.start(
+        let process = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(["renameat2:file:1:0:22"], in: stage.folder))
         #expect(stage.waits(for: 50_000, of: process))
@@ -234,7 +234,7 @@ struct FailingDiskTests {
             $0.stallAfter = 20_000
             $0.release = goesOn
         }
-        let process = try Segget.start(
+        let process = try Run(
             ["-x", "2", "--retries", "0", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(
                 ["\(call):part:1:1:lose:5"], in: stage.folder, log: log.path("log")))

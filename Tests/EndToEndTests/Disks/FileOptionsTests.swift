@@ -76,7 +76,7 @@ struct FileOptionsTests {
             path = sys.argv[1]
             print(json.dumps({n: os.getxattr(path, n).decode() for n in os.listxattr(path)}))
             """
-        let outcome = try ChildProcess.run("/usr/bin/python3", ["-c", script, path])
+        let outcome = try Run("/usr/bin/python3", ["-c", script, path]).wait()
         return try JSONDecoder().decode([String: String].self, from: Data(outcome.output.utf8))
     }
 
@@ -85,11 +85,12 @@ struct FileOptionsTests {
         let date = httpDate(unixTime: 1_234_567_890)
         stage.change { $0.lastModified = date }
         let host = "127.0.0.1:\(stage.origin.port)"
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [
                 "--xattr", "--checksum", "sha-256:\(stage.content.sha256Hex)",
                 "http://user:hush@\(host)/file?token=hush#part",
-            ], in: stage.folder)
+            ], in: stage.folder
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.names() == ["file"])
         let found = try attributes(stage.path("file"))

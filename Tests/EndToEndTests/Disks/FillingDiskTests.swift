@@ -9,7 +9,7 @@ struct FillingDiskTests {
     private static let none = ["--file-allocation", "none"]
 
     private func expectStopped(
-        _ outcome: ChildProcess.Outcome, _ stage: Stage,
+        _ outcome: Run.Outcome, _ stage: Stage,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -51,14 +51,14 @@ struct FillingDiskTests {
         // Without statvfs, segget does not check the free space before the download.
         let silent = try DiskFaults.environment(["fstatvfs:folder:1:0:38"], in: disk.path)
         let command = Self.none + ["-x", "\(connections)", stage.origin.url("/file")]
-        let outcome = try Segget.run(command, in: stage.folder, environment: silent)
+        let outcome = try Run(command, in: stage.folder, environment: silent).wait()
         if outcome.end != .exit(0) {
             try expectStopped(outcome, stage)
             #expect(try !stage.names().contains("file"))
             let kept = stage.recorded() ?? 0
             // Bytes on the disk are kept, except the last ones that the manifest does not have yet.
             if spare < 0, spare > -2_900_000 { #expect(kept > 0, "\(outcome.errorOutput)") }
-            let again = try Segget.run(command, in: stage.folder, environment: silent)
+            let again = try Run(command, in: stage.folder, environment: silent).wait()
             try expectStopped(again, stage)
             #expect((stage.recorded() ?? 0) >= kept)
             try disk.resize(to: 16 << 20)
@@ -116,7 +116,7 @@ struct FillingDiskTests {
         }
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file", "file.segget"])
-        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+        #expect(try Run(["verify", "file"], in: stage.folder).wait().end == .exit(0))
     }
 
     /// A repair needs space for a second file.
@@ -132,12 +132,12 @@ struct FillingDiskTests {
         let damaged = try stage.read("file")
         try disk.resize(to: space)
         let command = ["repair", "file", stage.origin.url("/file")]
-        let outcome = try Segget.run(command, in: stage.folder)
+        let outcome = try Run(command, in: stage.folder).wait()
         if outcome.end != .exit(0) {
             try expectStopped(outcome, stage)
             #expect(try stage.read("file") == damaged)
             try disk.resize(to: 16 << 20)
-            let next = try Segget.run(command, in: stage.folder)
+            let next = try Run(command, in: stage.folder).wait()
             #expect(next.end == .exit(0), "\(next.errorOutput)")
         }
         #expect(try stage.isRight())
@@ -155,7 +155,7 @@ struct FillingDiskTests {
             }
         }
         let urls = ["/small", "/large", "/tiny", "/little"].map { stage.origin.url($0) }
-        let outcome = try Segget.run(["-j", "1"] + urls, in: stage.folder)
+        let outcome = try Run(["-j", "1"] + urls, in: stage.folder).wait()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("too little space for `large.part`"))
         #expect(try stage.names() == ["little", "small", "tiny"])
@@ -170,12 +170,13 @@ struct FillingDiskTests {
     @Test(.timeLimit(.minutes(5)), arguments: [1, 4])
     func stopsInOrderAtFileSizeLimit(connections: Int) throws {
         let stage = try Stage(size: Self.size)
-        let limited = try ChildProcess.run(
+        let limited = try Run(
             "/bin/sh",
             [
                 "-c", "ulimit -f 2000; exec \"$0\" \"$@\"", try Segget.binary(),
                 "-x", "\(connections)", stage.origin.url("/file"),
-            ] + Self.none, in: stage.folder)
+            ] + Self.none, in: stage.folder
+        ).wait()
         #expect(limited.end == .exit(74), "\(limited.errorOutput)")
         #expect(
             limited.errorOutput.contains("`write` failed on `file.part`: File too large"),
@@ -201,7 +202,7 @@ struct FillingDiskTests {
             "pwrite", "write", "unlinkat", "renameat", "renameat2", "fallocate", "ftruncate",
             "fchmod", "futimens",
         ]
-        let process = try Segget.start(
+        let process = try Run(
             ["-x", "4", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(
                 calls.map { "\($0):*:1:0:\(EROFS)" }, in: stage.folder,

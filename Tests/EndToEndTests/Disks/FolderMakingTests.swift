@@ -43,13 +43,14 @@ struct FolderMakingTests {
     @Test(arguments: [0o022, 0o077, 0o002])
     func umaskAppliesToNewFolders(mask: Int) throws {
         let stage = try Stage(size: 1000)
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c", "umask \(String(mask, radix: 8)); exec \"$0\" \"$@\"", try Segget.binary(),
                 "-d", "a/b", stage.origin.url("/file"),
             ], in: stage.folder,
-            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
+            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for name in ["a", "a/b"] {
             #expect(Int(try stage.status(of: name).st_mode) & 0o7777 == 0o777 & ~mask)
@@ -114,11 +115,12 @@ struct FolderMakingTests {
         let stage = try Stage(size: 1000, in: disk.path)
         #expect(mkdir(stage.path("sub"), 0o500) == 0)
         for arguments in [["-d", "sub/a/b"], ["--dry-run", "-d", "sub/a/b"]] {
-            let outcome = try ChildProcess.run(
+            let outcome = try Run(
                 "/usr/bin/setpriv",
                 ["--bounding-set=-dac_override,-dac_read_search", try Segget.binary()] + arguments
                     + [stage.origin.url("/file")], in: stage.folder,
-                environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
+                environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
+            ).wait()
             #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
             #expect(
                 (outcome.output + outcome.errorOutput).contains(

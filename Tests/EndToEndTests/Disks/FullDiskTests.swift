@@ -138,12 +138,13 @@ struct FullDiskTests {
     /// `ulimit -f` limits the size of files, and by default SIGXFSZ ends a process that exceeds it.
     @Test(.timeLimit(.minutes(5))) func survivesFileSizeLimit() throws {
         let stage = try Stage(size: Self.size)
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c", "ulimit -f 1000; exec \"$0\" \"$@\"", try Segget.binary(),
                 stage.origin.url("/file"),
-            ], in: stage.folder)
+            ], in: stage.folder
+        ).wait()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(try stage.names().isEmpty)
     }

@@ -40,19 +40,20 @@ struct LackingCallTests {
     /// Runs segget in a folder where a call fails.
     private static func run(
         _ row: Row, _ code: Int32, _ arguments: [String], in folder: String
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         switch row.means {
         case .sandbox:
             let prefix = try Denial.prefix(
                 row.call.split(separator: ",").map(String.init), errno: code)
-            return try Segget.start(
+            return try Run(
                 Array(prefix.dropFirst()) + [Segget.binary()] + arguments, in: folder,
                 program: prefix[0]
             ).wait()
         case .folder:
-            return try Segget.run(
+            return try Run(
                 arguments, in: folder,
-                environment: try DiskFaults.environment(["\(row.call):*:1:0:\(code)"], in: folder))
+                environment: try DiskFaults.environment(["\(row.call):*:1:0:\(code)"], in: folder)
+            ).wait()
         }
     }
 

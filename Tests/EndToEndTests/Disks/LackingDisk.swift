@@ -13,7 +13,7 @@ final class LackingDisk: Sendable {
     /// Absolute path of the mount point.
     let path: String
     private let sandbox: Sandbox
-    private let process: ChildProcess
+    private let process: Run
 
     /// Mounts an empty file system.
     init(_ options: [String]) throws {
@@ -22,7 +22,7 @@ final class LackingDisk: Sendable {
         for name in ["mount", "root"] { mkdir(sandbox.path(name), 0o700) }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Shims/lacking.py").standardizedFileURL.path
-        process = try ChildProcess(
+        process = try Run(
             "/usr/bin/python3", [script, sandbox.path("root"), path] + options)
         let (process, path, here) = (process, path, Self.device(sandbox.path))
         guard eventually({ !process.isRunning || Self.device(path) != here }), process.isRunning
@@ -57,13 +57,14 @@ enum Denial {
         atexit { try? Denial.sandbox.get().close() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Shims/deny.c").standardizedFileURL.path
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c",
                 "exec \"$(command -v clang || command -v cc)\" -Wall -Werror -O1 -o \"$0\" \"$1\"",
                 program, source,
-            ])
+            ]
+        ).wait()
         guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
         return program
     }

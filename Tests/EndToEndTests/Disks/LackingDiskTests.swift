@@ -11,7 +11,7 @@ struct LackingDiskTests {
     /// Runs `segget ARGUMENTS URL` in a folder on such a file system.
     private func attempt(
         _ options: [String], _ arguments: [String] = [], size: Int64 = 200_000
-    ) throws -> (stage: Stage, outcome: ChildProcess.Outcome, disk: LackingDisk) {
+    ) throws -> (stage: Stage, outcome: Run.Outcome, disk: LackingDisk) {
         let disk = try LackingDisk(options)
         let stage = try Stage(size: size, in: disk.path)
         stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
@@ -85,8 +85,9 @@ struct LackingDiskTests {
         let stage = try BatchStage(size: 2_000)
         let list = stage.urls(5, "f").enumerated().map { "\($1)\n  out=f\($0)\n" }.joined()
         try stage.sandbox.write("list", list)
-        let outcome = try Segget.run(
-            ["-i", stage.sandbox.path("list"), "-d", disk.path], in: stage.folder)
+        let outcome = try Run(
+            ["-i", stage.sandbox.path("list"), "-d", disk.path], in: stage.folder
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for number in 0..<5 {
             let content = BatchStage.content("/\(number + 1)/f", 2_000)
@@ -119,10 +120,11 @@ struct LackingDiskTests {
         let disk = try LackingDisk(["append"])
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             ["-c", "\"$0\" --output - \"$1\" > file", Segget.binary(), stage.origin.url("/file")],
-            in: disk.path, environment: ["SEGGET_NO_CONFIG": "1"])
+            in: disk.path, environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
     }

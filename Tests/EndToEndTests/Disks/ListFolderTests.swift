@@ -142,7 +142,7 @@ struct ListFolderTests {
     /// Another process removes the new folder while it is empty, five times in six runs.
     @Test func survivesRemovalOfNewFolder() throws {
         let stage = try BatchStage(size: 900_000)
-        let rival = try ChildProcess(
+        let rival = try Run(
             "/bin/sh",
             ["-c", "for _ in 1 2 3 4 5; do until rmdir new 2>/dev/null; do :; done; done"],
             in: stage.folder)
@@ -153,8 +153,9 @@ struct ListFolderTests {
         // A run may fail because its folder is missing, but in no other way.
         var done = 0
         for _ in 0..<6 {
-            let outcome = try Segget.run(
-                ["-d", "new", stage.origin.url("/1/f")], in: stage.folder)
+            let outcome = try Run(
+                ["-d", "new", stage.origin.url("/1/f")], in: stage.folder
+            ).wait()
             #expect(
                 [.exit(0), .exit(73), .exit(74)].contains(outcome.end), "\(outcome.errorOutput)")
             if outcome.end == .exit(0) {

@@ -16,12 +16,12 @@ struct LockFileTests {
     /// Starts a run that takes its lock and waits for bytes until `goesOn` is true.
     private static func startHeld(
         _ stage: Stage, _ goesOn: Guarded<Bool>
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         stage.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
-        let process = try Segget.start(
+        let process = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try denied(stage))
         guard stage.waits(for: 50_000, of: process) else {
@@ -37,14 +37,15 @@ struct LockFileTests {
         let goesOn = Guarded(false)
         let first = try Self.startHeld(stage, goesOn)
         #expect(try stage.names() == ["file.part", "file.segget", "file.segget-lock"])
-        let second = try Segget.run(
+        let second = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
-            environment: hasLocks ? [:] : try Self.denied(stage))
+            environment: hasLocks ? [:] : try Self.denied(stage)
+        ).wait()
         #expect(second.end == .exit(73), "\(second.errorOutput)")
         #expect(second.errorOutput.contains("`file.segget-lock`"), "\(second.errorOutput)")
         #expect(second.errorOutput.contains("process \(first.pid) on the machine `"))
         #expect(second.errorOutput.contains("remove `file.segget-lock`"))
-        let report = try Segget.run(["verify", "file", "--json"], in: stage.folder)
+        let report = try Run(["verify", "file", "--json"], in: stage.folder).wait()
         #expect(report.output.contains("\"in_use\":true"), "\(report.output)")
         goesOn.withLock { $0 = true }
         let outcome = try first.wait()
@@ -63,9 +64,10 @@ struct LockFileTests {
         stage.origin.dropConnections()
         stage.behave()
         #expect(try stage.names() == ["file.part", "file.segget", "file.segget-lock"])
-        let next = try Segget.run(
+        let next = try Run(
             ["--json", stage.origin.url("/file")], in: stage.folder,
-            environment: hasLocks ? [:] : try Self.denied(stage))
+            environment: hasLocks ? [:] : try Self.denied(stage)
+        ).wait()
         #expect(next.end == .exit(0), "\(next.errorOutput)")
         #expect(try jsonEvents(next.output).last?["bytes_resumed"] as? Int64 ?? 0 >= 50_000)
         #expect(try stage.isRight())
@@ -88,7 +90,7 @@ struct LockFileTests {
             }
             let environment = try Self.denied(stage)
             let runs = try (0..<4).map { _ in
-                try Segget.start(
+                try Run(
                     ["-o", "file", stage.origin.url("/file")], in: stage.folder,
                     environment: environment)
             }
@@ -115,9 +117,10 @@ struct LockFileTests {
         for hasLocks in [true, false] {
             let stage = try Stage(size: 200_000)
             try stage.write(text.utf8, to: "file.segget-lock")
-            let outcome = try Segget.run(
+            let outcome = try Run(
                 [stage.origin.url("/file")], in: stage.folder,
-                environment: hasLocks ? [:] : try Self.denied(stage))
+                environment: hasLocks ? [:] : try Self.denied(stage)
+            ).wait()
             #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains("remove `file.segget-lock`"))
             if !text.isEmpty, text.hasPrefix("segget") {
@@ -135,7 +138,7 @@ struct LockFileTests {
     @Test(.timeLimit(.minutes(5)), arguments: [ENOSYS, ENOLCK, EOPNOTSUPP])
     func refusesQueueOnMountWithoutLocks(code: Int32) throws {
         let sandbox = try Sandbox()
-        let outcome = try Segget.start(
+        let outcome = try Run(
             ["add", "--queue", sandbox.path("queue.sqlite"), "http://127.0.0.1:9/file"],
             in: sandbox.path,
             environment: try DiskFaults.environment(["flock:*:1:0:\(code)"], in: sandbox.path),

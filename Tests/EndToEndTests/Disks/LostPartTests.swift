@@ -22,7 +22,7 @@ struct LostPartTests {
         let sub = stage.path("sub")
         #expect(mkdir(sub, 0o700) == 0)
         stall(stage)
-        let process = try Segget.start(
+        let process = try Run(
             [
                 "-d", sub, "-x", "\(connections)", "--stall-timeout", "500", "--json",
                 stage.origin.url("/file"),
@@ -65,7 +65,7 @@ struct LostPartTests {
             atPath: stage.path("sub"), withIntermediateDirectories: false)
         let list = "\(stage.origin.url("/a"))\n  dir=sub\n\(stage.origin.url("/b"))\n"
         try Data(list.utf8).write(to: URL(fileURLWithPath: stage.path("list")))
-        let process = try Segget.start(
+        let process = try Run(
             ["-i", "list", "-x", "2", "--stall-timeout", "500"], in: stage.folder)
         #expect(stage.waits(for: 200_000, of: process, name: "sub/a"))
         #expect(stage.waits(for: 200_000, of: process, name: "b"))

@@ -10,7 +10,7 @@ struct MeddledPartTests {
     /// Starts a download whose connections pause in the middle of their ranges.
     private func begin(
         _ stage: Stage, _ goesOn: Guarded<Bool>, _ arguments: [String] = []
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         stage.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
@@ -22,7 +22,7 @@ struct MeddledPartTests {
 
     /// Resumes the connections and expects that segget does not publish the part.
     private func expectRefused(
-        _ stage: Stage, _ process: ChildProcess, _ goesOn: Guarded<Bool>,
+        _ stage: Stage, _ process: Run, _ goesOn: Guarded<Bool>,
         saying text: String = "another program removed, replaced or truncated `file.part`",
         _ location: SourceLocation = #_sourceLocation
     ) throws {

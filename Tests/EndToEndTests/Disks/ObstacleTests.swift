@@ -80,12 +80,13 @@ struct ObstacleTests {
     /// Runs segget as root without the capabilities that ignore file modes.
     private func runWithoutPower(
         _ stage: Stage, _ arguments: [String] = []
-    ) throws -> ChildProcess.Outcome {
-        try ChildProcess.run(
+    ) throws -> Run.Outcome {
+        try Run(
             "/usr/bin/setpriv",
             ["--bounding-set=-dac_override,-dac_read_search", try Segget.binary()] + arguments,
             in: stage.folder,
-            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
+            environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"]
+        ).wait()
     }
 
     enum Lack: String, CaseIterable, Sendable {

@@ -106,9 +106,10 @@ struct ProcessLimitTests {
             ? ["/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups"]
             : ["/usr/bin/unshare", "-m"]
         // The timeout ends a hang.
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             prefix[0], Array(prefix.dropFirst()) + ["/bin/bash", "-c", shell], in: stage.folder,
-            environment: ["SEGGET_NO_CONFIG": "1", "HOME": "/nonexistent"], timeout: 60)
+            environment: ["SEGGET_NO_CONFIG": "1", "HOME": "/nonexistent"]
+        ).wait(timeout: 60)
         if outcome.end == .exit(0) {
             #expect(try stage.isRight("f.bin", "/d/f.bin"))
         } else {
@@ -120,12 +121,13 @@ struct ProcessLimitTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func printsVersionWithoutProc() throws {
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/usr/bin/unshare",
             [
                 "-m", "/bin/bash", "-c", "mount -t tmpfs none /proc && exec \"$0\" --version",
                 try Segget.binary(),
-            ], environment: ["SEGGET_NO_CONFIG": "1"])
+            ], environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(outcome.output.hasPrefix("segget "), "\(outcome.output)")
     }

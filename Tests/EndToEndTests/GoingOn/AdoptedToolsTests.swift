@@ -71,10 +71,11 @@ struct AdoptedToolsTests {
             .appendingPathComponent("../../Servers/download_with_chromium.py").path
         // Chromium buffers bytes for its next write; those are not in the file yet.
         let least = min(each - 200_000, each / 2)
-        let download = try ChildProcess.run(
+        let download = try Run(
             "/usr/bin/env",
             ["python3", script, stage.origin.url("/file"), stage.folder, "\(least)"],
-            in: stage.folder)
+            in: stage.folder
+        ).wait()
         try #require(download.end == .exit(0), "\(download.errorOutput)")
         stage.origin.dropConnections()
         stage.origin.hearOut()

@@ -18,7 +18,7 @@ struct ContinueFromTests {
         return (stage, try stage.leavePart(each: 200_000, path: "/file?key=1"))
     }
 
-    private func run(_ stage: Stage, _ options: String...) throws -> ChildProcess.Outcome {
+    private func run(_ stage: Stage, _ options: String...) throws -> Run.Outcome {
         try stage.run(
             ["--json", "--continue-from", "file.part"] + options, path: "/new/link?key=2")
     }

@@ -32,7 +32,7 @@ enum ForeignDownload: CaseIterable, Sendable {
     /// - Returns: The number of bytes that the program has recorded as written.
     func leave(_ name: String, of stage: Stage, each: Int64) throws -> Int64 {
         stage.bendGET { $0.stallAfter = each }
-        let process = try ChildProcess(
+        let process = try Run(
             "/usr/bin/env", command(stage.origin.url("/file"), name), in: stage.folder,
             environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
         // aria2 does not count incomplete blocks; wget has some bytes in memory.

@@ -48,10 +48,11 @@ struct RefreshURLTests {
             trial.gets.filter { $0.path != "/sign" }.reduce(0) { $0 + $1.bytesServed }
         }
 
-        func run(_ options: String...) async throws -> ChildProcess.Outcome {
-            let outcome = try await Trials.run(
+        func run(_ options: String...) async throws -> Run.Outcome {
+            let outcome = try await Run(
                 [trial.origin.url("/dir/file.bin?sig=secret"), "--json", "-v", "-o", "file.bin"]
-                    + options, in: trial.sandbox.path)
+                    + options, in: trial.sandbox.path
+            ).ended()
             trial.origin.hearOut()
             return outcome
         }
@@ -134,10 +135,11 @@ struct RefreshURLTests {
         let dead = try FaultOrigin { _ in .text(500) }
         let url = dead.url("/gone.bin")
         dead.refuseConnections()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [url, "--json", "-v", "-o", "file.bin", "-x", "3", "--mirror"]
                 + [trial.origin.url("/dir/file.bin?sig=secret"), "--refresh-url", signer.command],
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("link_refreshed").count == 1)
     }
@@ -146,11 +148,12 @@ struct RefreshURLTests {
     @Test func partKeepsNameAfterRefresh() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 4 : .max })
         let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin?sig=secret"))
-        let first = try await Trials.run([url, "-x", "2"], in: trial.sandbox.path)
+        let first = try await Run([url, "-x", "2"], in: trial.sandbox.path).ended()
         #expect(first.exitCode == 77, "\(first.errorOutput)")
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [url, "--json", "-v", "-x", "2", "--refresh-url", signer.command],
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 0)
     }
@@ -180,9 +183,10 @@ struct RefreshURLTests {
         }
         if [.sample, .otherBytes].contains(proof) { options.append("--resume-unverified") }
         let trial = signer.trial
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [trial.origin.url("/dir/file.bin"), "--json", "-v", "-o", "file.bin"] + options,
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         trial.origin.hearOut()
         guard proof.holds else {
             try trial.expectFailure(outcome, code: 76, kind: "not_continued")
@@ -355,13 +359,14 @@ struct RefreshURLTests {
         let signer = try Signer(uses: { $0 == 0 ? 0 : .max })
         let (trial, url) = (signer.trial, signer.trial.origin.url("/dir/file.bin"))
         let list = try trial.sandbox.write("list", "\(url)\n  refresh-url=touch made\n")
-        let refused = try await Trials.run(["-i", list], in: trial.sandbox.path)
+        let refused = try await Run(["-i", list], in: trial.sandbox.path).ended()
         #expect(refused.exitCode == 64, "\(refused.errorOutput)")
         #expect(try trial.sandbox.names() == ["list"])
         try trial.sandbox.write("list", "\(url)\n")
         let settings = try trial.sandbox.write("settings", "refresh-url = \(signer.command)\n")
-        let outcome = try await Trials.run(
-            ["-i", list, "--config", settings], in: trial.sandbox.path)
+        let outcome = try await Run(
+            ["-i", list, "--config", settings], in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try trial.content.firstDifference(at: trial.sandbox.path("1.bin")) == nil)
     }

@@ -40,7 +40,7 @@ struct BlankValidatorEndToEndTests {
         let nginx = try Nginx(root: root.path, limitRate: "1m")
         let files = [1, 2].map { Content(size: 20 << 20, seed: $0) }
         try Self.put(files[0], root.path("file"), time: time)
-        let child = try Segget.start(["-x", "4", nginx.url("file")], in: folder.path)
+        let child = try Run(["-x", "4", nginx.url("file")], in: folder.path)
         let part = PartProbe(folder: folder.path)
         #expect(eventually(timeout: 120) { part.recorded > 4 << 20 || !child.isRunning })
         child.signal(SIGKILL)
@@ -48,7 +48,7 @@ struct BlankValidatorEndToEndTests {
         #expect(part.recorded > 4 << 20)
         try FileManager.default.removeItem(atPath: root.path("file"))
         try Self.put(files[1], root.path("file"), time: time)
-        let outcome = try Segget.run(["--json", nginx.url("file")], in: folder.path)
+        let outcome = try Run(["--json", nginx.url("file")], in: folder.path).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try files[1].firstDifference(at: folder.path("file")) == nil)
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])

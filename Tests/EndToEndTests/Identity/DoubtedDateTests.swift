@@ -74,9 +74,10 @@ struct DoubtedDateTests {
             #expect(try new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
             return
         }
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [trial.origin.url("/dir/file.bin"), "-o", "-", "-x", connections],
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
     }
 
@@ -180,8 +181,9 @@ struct DoubtedDateTests {
         let (old, other) = (Content(size: Self.size, seed: 1), Content(size: Self.size, seed: 2))
         let trial = try Self.trial(
             first: old, then: isSame ? old : other, after: 2, longest: .max)
-        let outcome = try await Trials.run(
-            [trial.origin.url("/dir/file.bin"), "-o", "-", "-x", "4"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-", "-x", "4"], in: trial.sandbox.path
+        ).ended()
         let bytes = outcome.standardOutput
         if isSame {
             #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")

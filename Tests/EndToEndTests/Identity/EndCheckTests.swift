@@ -58,8 +58,9 @@ struct EndCheckTests {
     /// Written bytes cannot be withdrawn: segget exits with an error.
     @Test func changeAtEndFailsForPipe() async throws {
         let trial = try Self.trial()
-        let outcome = try await Trials.run(
-            [trial.origin.url("/dir/file.bin"), "-o", "-"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-"], in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
     }
 
@@ -68,7 +69,7 @@ struct EndCheckTests {
         let content = Content(size: Self.size, seed: 1)
         let sandbox = try Sandbox()
         try content.write(to: sandbox.path("file"))
-        let sum = try ChildProcess.run("/usr/bin/sha256sum", ["file"], in: sandbox.path)
+        let sum = try Run("/usr/bin/sha256sum", ["file"], in: sandbox.path).wait()
         let hex = String(sum.output.prefix { $0 != " " })
         let trial = try Self.trial()
         let outcome = try await trial.run("--checksum", "sha-256:\(hex)")

@@ -33,7 +33,7 @@ struct IdentityEndToEndTests {
         }
     }
 
-    private func expectNew(_ trial: WireTrial, _ outcome: ChildProcess.Outcome) throws {
+    private func expectNew(_ trial: WireTrial, _ outcome: Run.Outcome) throws {
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try trial.sandbox.names() == ["file.bin"])
         #expect(try Self.new.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
@@ -165,8 +165,9 @@ struct IdentityEndToEndTests {
             return .text(302, headers: [HeaderField("Location", link)])
         }
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(
-            [front.url("/file.bin"), "-x", "3", "--json", "-v"], in: sandbox.path)
+        let outcome = try await Run(
+            [front.url("/file.bin"), "-x", "3", "--json", "-v"], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         #expect(try outcome.notices("resolving_again").first?.status == 403)
@@ -225,7 +226,7 @@ struct IdentityEndToEndTests {
         try stage.leavePart(each: 200_000)
         let other = Content(size: 3_000_000, seed: 9)
         let server = try FaultOrigin { .file(other, for: $0, etag: "\"v1\"") }
-        let outcome = try Segget.run(["--json", server.url("/file")], in: stage.folder)
+        let outcome = try Run(["--json", server.url("/file")], in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try other.firstDifference(at: stage.path("file")) == nil)
         #expect(try outcome.notices("started_over").map(\.reason) == ["url_changed"])

@@ -66,11 +66,11 @@ struct LastMirrorTests {
             leads.withLock { $0 = mirrors[number].url("/mirror/file") }
         }
 
-        func start(_ arguments: [String]) throws -> ChildProcess {
-            try Segget.start(arguments + [redirector.url("/file")], in: stage.folder)
+        func start(_ arguments: [String]) throws -> Run {
+            try Run(arguments + [redirector.url("/file")], in: stage.folder)
         }
 
-        func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
+        func run(_ arguments: [String]) throws -> Run.Outcome {
             let outcome = try start(arguments).wait()
             for mirror in mirrors { mirror.hearOut() }
             return outcome
@@ -102,7 +102,7 @@ struct LastMirrorTests {
         }
     }
 
-    private func expectResumed(_ outcome: ChildProcess.Outcome, _ kept: Int64) throws {
+    private func expectResumed(_ outcome: Run.Outcome, _ kept: Int64) throws {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try outcome.notices("started_over").isEmpty, "\(outcome.errorOutput)")
         #expect(try outcome.events("finished").last?.bytesResumed == kept)

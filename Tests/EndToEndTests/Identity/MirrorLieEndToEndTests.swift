@@ -61,7 +61,7 @@ struct MirrorLieEndToEndTests {
         let child = try trial.start(["-x", "4", "--retries", "1"])
         #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         trial.kill(0)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
         #expect(try outcome.events("error").first?.mirrors?.failed?.count == 2)
         #expect(try outcome.events("error").first?.bytesKept ?? 0 > 1_000_000)
@@ -119,9 +119,10 @@ struct MirrorLieEndToEndTests {
         let child = try trial.start(["-x", "4"] + trial.checksum)
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
         child.signal(SIGKILL)
-        _ = try await Trials.end(of: child)
-        let outcome = try await Trials.run(
-            [trial.url(0), "--json", "-v"] + options, in: trial.sandbox.path)
+        _ = try await child.ended()
+        let outcome = try await Run(
+            [trial.url(0), "--json", "-v"] + options, in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
     }
@@ -138,7 +139,7 @@ struct MirrorLieEndToEndTests {
         let child = try trial.start(["-x", "4"] + trial.checksum)
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
         child.signal(SIGKILL)
-        _ = try await Trials.end(of: child)
+        _ = try await child.ended()
         trial.kill(1)
         let outcome = try await trial.run(["-x", "4", "--retries", "2"] + trial.checksum)
         try trial.expectComplete(outcome)
@@ -182,7 +183,7 @@ struct MirrorLieEndToEndTests {
         let child = try trial.start(["-x", "4", "--retries", "1"])
         #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         trial.kill(0)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome, other)
         #expect(try trial.dropped(outcome) == [0: ["network"]])
         #expect(try trial.numbers("mirror_is_primary", outcome) == [1])
@@ -197,7 +198,7 @@ struct MirrorLieEndToEndTests {
         let child = try trial.start(["-x", "4"])
         #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         child.signal(SIGKILL)
-        _ = try await Trials.end(of: child)
+        _ = try await child.ended()
         let tally = Tally()
         trial.change(0) {
             $0.pace = nil
@@ -244,7 +245,7 @@ struct MirrorLieEndToEndTests {
             $0.content = Content(size: Self.size, seed: 9)
             $0.etag = "\"v2\""
         }
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(try trial.dropped(outcome) == [number: ["remote_changed"]])
         #expect(try outcome.notices("started_over").isEmpty)
@@ -274,14 +275,14 @@ struct MirrorLieEndToEndTests {
         let child = try trial.start(["-x", "4"])
         #expect(eventually(timeout: 120) { trial.served[1] > 1_000_000 })
         child.signal(SIGTERM)
-        #expect(try await Trials.end(of: child).end == .exit(143))
+        #expect(try await child.ended().end == .exit(143))
         trial.change(0) {
             $0.pace = nil
             $0.bend = { request, reply in if request.method == "HEAD" { reply = .text(405) } }
         }
-        let alone = try await Trials.run([trial.url(0)], in: trial.sandbox.path)
+        let alone = try await Run([trial.url(0)], in: trial.sandbox.path).ended()
         #expect(alone.end == .exit(65), "\(alone.errorOutput)")
         #expect(try trial.sandbox.names() == ["file.bin.part", "file.bin.segget"])
-        try trial.expectComplete(try await Trials.run([trial.url(0)], in: trial.sandbox.path))
+        try trial.expectComplete(try await Run([trial.url(0)], in: trial.sandbox.path).ended())
     }
 }

@@ -17,14 +17,14 @@ struct RepairTests {
     }
 
     private func start(_ stage: Stage, _ arguments: [String] = [], path: String = "/file") throws
-        -> ChildProcess
+        -> Run
     {
-        try Segget.start(
+        try Run(
             ["repair", "file", stage.origin.url(path)] + arguments, in: stage.folder)
     }
 
     private func repair(_ stage: Stage, _ arguments: [String] = [], path: String = "/file") throws
-        -> ChildProcess.Outcome
+        -> Run.Outcome
     {
         try start(stage, arguments, path: path).wait()
     }
@@ -55,7 +55,7 @@ struct RepairTests {
         #expect(stage.bytesAsked(after: requests) == missing)
         // The file can be verified and repaired again.
         #expect(try stage.names() == ["file", "file.segget"])
-        #expect(try Segget.run(["verify", "file"], in: stage.folder).end == .exit(0))
+        #expect(try Run(["verify", "file"], in: stage.folder).wait().end == .exit(0))
         let after = stage.origin.requests.count
         let again = try repair(stage)
         #expect(again.end == .exit(0) && again.errorOutput.contains("already complete"))
@@ -75,7 +75,7 @@ struct RepairTests {
         let stage = try damaged([5], way: ["--xattr"])
         #expect(try repair(stage).end == .exit(0))
         try stage.remove("file.segget")
-        let verified = try Segget.run(["verify", "file"], in: stage.folder)
+        let verified = try Run(["verify", "file"], in: stage.folder).wait()
         #expect(verified.end == .exit(0), "\(verified.errorOutput)")
         #expect(verified.output.contains("by the extended attributes"))
     }

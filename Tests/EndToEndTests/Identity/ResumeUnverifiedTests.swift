@@ -20,7 +20,7 @@ struct ResumeUnverifiedTests {
         return (stage, try stage.leavePart(each: 200_000))
     }
 
-    private func reasons(_ outcome: ChildProcess.Outcome) throws -> [String?] {
+    private func reasons(_ outcome: Run.Outcome) throws -> [String?] {
         try outcome.notices("started_over").map(\.reason)
     }
 

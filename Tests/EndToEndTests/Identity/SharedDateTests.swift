@@ -49,13 +49,13 @@ struct SharedDateTests {
             }
         }
 
-        func start(_ arguments: [String], _ paths: [String]) throws -> ChildProcess {
-            try Segget.start(
+        func start(_ arguments: [String], _ paths: [String]) throws -> Run {
+            try Run(
                 arguments + paths.map { stage.origin.url($0) }, in: stage.folder,
                 environment: ["XDG_STATE_HOME": state.path])
         }
 
-        func run(_ arguments: [String], _ paths: [String]) throws -> ChildProcess.Outcome {
+        func run(_ arguments: [String], _ paths: [String]) throws -> Run.Outcome {
             let outcome = try start(arguments, paths).wait()
             stage.origin.hearOut()
             return outcome

@@ -8,15 +8,15 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct StandardOutputEndToEndTests {
     /// Runs `segget --output -` to its end.
-    private func run(_ trial: WireTrial, _ options: String...) async throws -> ChildProcess.Outcome
-    {
-        try await Trials.run(
-            [trial.origin.url("/dir/file.bin"), "-o", "-"] + options, in: trial.sandbox.path)
+    private func run(_ trial: WireTrial, _ options: String...) async throws -> Run.Outcome {
+        try await Run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-"] + options, in: trial.sandbox.path
+        ).ended()
     }
 
     /// Expects that exactly the file was written, and that the folder is empty.
     private func expectComplete(
-        _ outcome: ChildProcess.Outcome, _ trial: WireTrial,
+        _ outcome: Run.Outcome, _ trial: WireTrial,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -28,7 +28,7 @@ struct StandardOutputEndToEndTests {
 
     /// Expects that the summary states the CRC-32 of the output.
     private func expectCRC(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) {
         let hex = Digest(crc32: CRC32.of(outcome.standardOutput)).hex
         #expect(
@@ -38,7 +38,7 @@ struct StandardOutputEndToEndTests {
 
     /// Expects that a prefix of the file was written, and that the message states its length.
     private func expectBroken(
-        _ outcome: ChildProcess.Outcome, _ trial: WireTrial, code: Int32,
+        _ outcome: Run.Outcome, _ trial: WireTrial, code: Int32,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -113,12 +113,13 @@ struct StandardOutputEndToEndTests {
         let path = trial.sandbox.path("copy")
         try trial.content.write(to: path)
         let tool = ["sha-256": "sha256sum", "md5": "md5sum", "crc32": "gzip -c"][algorithm] ?? ""
-        var hex = try ChildProcess.run("/bin/sh", ["-c", "\(tool) \(path)"]).output.prefix {
+        var hex = try Run("/bin/sh", ["-c", "\(tool) \(path)"]).wait().output.prefix {
             $0 != " "
         }
         if algorithm == "crc32" {
-            let last = try ChildProcess.run(
-                "/bin/sh", ["-c", "gzip -c \(path) | tail -c 8 | head -c 4"])
+            let last = try Run(
+                "/bin/sh", ["-c", "gzip -c \(path) | tail -c 8 | head -c 4"]
+            ).wait()
             hex = Substring(
                 last.standardOutput.reversed().map { String(format: "%02x", $0) }.joined())
         }
@@ -136,8 +137,9 @@ struct StandardOutputEndToEndTests {
             if isAdvertised { reply.set("Repr-Digest", "md5=:AAAAAAAAAAAAAAAAAAAAAA==:") }
         }
         let options = isAdvertised ? ["--window", "1M"] : ["--checksum", "md5:\(wrong)"]
-        let outcome = try await Trials.run(
-            [trial.origin.url("/f"), "-o", "-"] + options, in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/f"), "-o", "-"] + options, in: trial.sandbox.path
+        ).ended()
         try expectBroken(outcome, trial, code: 65)
         #expect(outcome.errorOutput.contains("wrong checksum: expected `md5:\(wrong)`"))
         #expect(outcome.standardOutput.count <= max(0, size - 60_000))

@@ -116,7 +116,7 @@ struct VersionChaosTests {
                 return plan.withLock { $0 }.reply(request, served)
             }
             let sandbox = try Sandbox()
-            var outcome: ChildProcess.Outcome?
+            var outcome: Run.Outcome?
             for _ in 0..<Int.random(in: 0...2, using: &random) {
                 outcome = try killed(after: &random, origin, sandbox)
                 if outcome?.exitCode == 0 || isPublished(sandbox) { break }
@@ -126,7 +126,7 @@ struct VersionChaosTests {
                 }
             }
             if outcome?.exitCode != 0, !isPublished(sandbox) {
-                outcome = try await Trials.run(arguments(&random, origin), in: sandbox.path)
+                outcome = try await Run(arguments(&random, origin), in: sandbox.path).ended()
             }
             let report = Comment(
                 rawValue: "seed \(seed), round \(round), \(plan.withLock { $0 }): "
@@ -138,7 +138,7 @@ struct VersionChaosTests {
                 ($0.change, $0.fixed) = (.never, 0)
                 if $0.manner == .codedAtTimes { $0.manner = .coded }
             }
-            let last = try await Trials.run(arguments(&random, origin), in: sandbox.path)
+            let last = try await Run(arguments(&random, origin), in: sandbox.path).ended()
             #expect(last.exitCode == 0, "\(last.errorOutput)")
             let first = plan.withLock { $0.versions[0] }
             #expect(try first.firstDifference(at: sandbox.path("file")) == nil, report)
@@ -156,9 +156,9 @@ struct VersionChaosTests {
     /// Runs segget and kills it after some requests, unless it has ended before.
     private func killed(
         after random: inout SplitMix64, _ origin: FaultOrigin, _ sandbox: Sandbox
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let before = origin.requests.count
-        let child = try Segget.start(arguments(&random, origin), in: sandbox.path)
+        let child = try Run(arguments(&random, origin), in: sandbox.path)
         let count = Int.random(in: 1...12, using: &random)
         let bytes = origin.bytesServed + Int64.random(in: 0...1_500_000, using: &random)
         _ = eventually(timeout: 60) {
@@ -173,7 +173,7 @@ struct VersionChaosTests {
     private func isPublished(_ sandbox: Sandbox) -> Bool { (try? sandbox.names()) == ["file"] }
 
     private func expectOneVersion(
-        _ outcome: ChildProcess.Outcome?, _ versions: [Content], _ sandbox: Sandbox,
+        _ outcome: Run.Outcome?, _ versions: [Content], _ sandbox: Sandbox,
         _ report: Comment
     ) throws {
         let outcome = try #require(outcome)

@@ -117,7 +117,7 @@ struct AddressEndToEndTests {
     /// Two addresses fail one after the other, and the first of them recovers.
     @Test func recoveredAddressIsUsedAgain() async throws {
         let trial = try AddressTrial(2, size: 6_000_000, pace: 300_000)
-        let child = try Segget.start(
+        let child = try Run(
             [
                 "http://a.test:\(trial.port)/dir/file.bin", "--json", "-v", "--resolve",
                 "a.test:\(trial.port):127.0.0.1,127.0.0.2", "-x", "4",
@@ -129,7 +129,7 @@ struct AddressEndToEndTests {
         try trial.origins[1].acceptConnections()
         trial.origins[0].refuseConnections()
         trial.origins[0].dropConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(trial.gets[1] > 2)
     }
@@ -210,7 +210,7 @@ struct AddressEndToEndTests {
         defer { names.stop() }
         let child = try trial.start(
             ["-x", "6", "--retries", "0"], url: "http://origin.test:\(port)/dir/file.bin")
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(!trial.gets.isEmpty)
         #expect(!other.requests.isEmpty)

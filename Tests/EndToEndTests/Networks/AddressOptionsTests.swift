@@ -5,10 +5,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AddressOptionsTests {
     private func run(_ arguments: [String], in sandbox: Sandbox) async throws
-        -> ChildProcess.Outcome
+        -> Run.Outcome
     {
-        try await Trials.run(
-            arguments + ["--overwrite", "-x", "2", "--retries", "0"], in: sandbox.path)
+        try await Run(
+            arguments + ["--overwrite", "-x", "2", "--retries", "0"], in: sandbox.path
+        ).ended()
     }
 
     /// One port listens on IPv6 only, the other on IPv4 only.

@@ -14,8 +14,9 @@ struct BatchEndToEndTests {
         }
         let nginx = try Nginx(root: root.path)
         let urls = (0..<6).map { nginx.secureURL("/f\($0)") }
-        let outcome = try Segget.run(
-            urls + ["--ca-certificate", nginx.authority], in: target.path)
+        let outcome = try Run(
+            urls + ["--ca-certificate", nginx.authority], in: target.path
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try target.names() == (0..<6).map { "f\($0)" })
         for (index, content) in contents.enumerated() {
@@ -26,7 +27,7 @@ struct BatchEndToEndTests {
 
     @Test func filesShareConnections() throws {
         let stage = try BatchStage(size: 20_000)
-        let outcome = try Segget.run(stage.urls(40, "f") + ["-j", "2", "-q"], in: stage.folder)
+        let outcome = try Run(stage.urls(40, "f") + ["-j", "2", "-q"], in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(stage.origin.requests.count == 40)
         #expect(stage.origin.acceptedConnections <= 4)
@@ -35,7 +36,7 @@ struct BatchEndToEndTests {
     @Test func runsAtMostRequestedFilesAtATime() throws {
         let stage = try BatchStage(size: 30_000)
         stage.bendGET { _, reply in reply.delayBeforeHeaders = 0.05 }
-        let process = try Segget.start(
+        let process = try Run(
             stage.urls(12, "f") + ["-j", "3", "-x", "1", "--json"], in: stage.folder)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -106,7 +107,7 @@ struct BatchEndToEndTests {
     ) throws {
         let stage = try BatchStage(size: 1000)
         let path = try stage.sandbox.write("list", "\(stage.origin.url("/1/a"))\n\n\(line)")
-        let outcome = try Segget.run(["-i", path, stage.origin.url("/2/b")], in: stage.folder)
+        let outcome = try Run(["-i", path, stage.origin.url("/2/b")], in: stage.folder).wait()
         #expect(outcome.end == .exit(64))
         #expect(outcome.errorOutput.contains("`\(path)`, line \(number): "))
         #expect(outcome.errorOutput.contains(problem), "\(outcome.errorOutput)")
@@ -119,7 +120,7 @@ struct BatchEndToEndTests {
         let stage = try BatchStage(size: 1000)
         try Data(Array("\(stage.origin.url("/1/a"))\nhttp://h/".utf8) + [0xff]).write(
             to: URL(fileURLWithPath: stage.sandbox.path("list")))
-        let outcome = try Segget.run(["-i", "list"], in: stage.folder)
+        let outcome = try Run(["-i", "list"], in: stage.folder).wait()
         #expect(outcome.end == .exit(64))
         #expect(outcome.errorOutput.contains("`list`, line 2: the line is not UTF-8"))
         #expect(stage.origin.requests.isEmpty)
@@ -165,7 +166,7 @@ struct BatchEndToEndTests {
         let stage = try BatchStage(size: 30_000, memory: 16 << 20)
         let dead = try BatchStage(size: 10)
         dead.origin.refuseConnections()
-        let process = try Segget.start(
+        let process = try Run(
             [dead.origin.url("/0/big.iso")] + stage.urls(6) + ["-j", "2", "--retries", "1000"],
             in: stage.folder)
         #expect(
@@ -185,7 +186,7 @@ struct BatchEndToEndTests {
     @Test func rateChangeIsReportedOnce() throws {
         let stage = try BatchStage(size: 2_000_000)
         stage.bendGET { _, reply in reply.pace = 100_000 }
-        let process = try Segget.start(
+        let process = try Run(
             stage.urls(3) + ["-x", "1", "--json", "--limit-rate", "10M"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {

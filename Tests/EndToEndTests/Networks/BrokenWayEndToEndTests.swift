@@ -17,14 +17,15 @@ struct BrokenWayEndToEndTests {
         nginx = try Nginx(root: root.path)
     }
 
-    private func run(_ url: String, _ options: [String]) async throws -> ChildProcess.Outcome {
-        try await Trials.run(
+    private func run(_ url: String, _ options: [String]) async throws -> Run.Outcome {
+        try await Run(
             [url, "--json", "-v", "-x", "4", "--ca-certificate", nginx.authority] + options,
-            in: sandbox.path)
+            in: sandbox.path
+        ).ended()
     }
 
     private func expectDone(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 0, report, sourceLocation: location)
@@ -36,7 +37,7 @@ struct BrokenWayEndToEndTests {
     }
 
     private func expectFailure(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 69, report, sourceLocation: location)

@@ -45,7 +45,7 @@ struct CaptivePortalEndToEndTests {
     ]
 
     private func expectGoingOn(
-        _ trial: WireTrial, _ outcome: ChildProcess.Outcome, kept: Int64 = 1_000_000
+        _ trial: WireTrial, _ outcome: Run.Outcome, kept: Int64 = 1_000_000
     ) throws {
         try trial.expectComplete(outcome)
         #expect(trial.excess <= 2 << 20)
@@ -67,7 +67,7 @@ struct CaptivePortalEndToEndTests {
         trial.origin.dropConnections()
         #expect(await soon { !child.isRunning || child.output.contains(Self.occupied) })
         isOn.withLock { $0 = false }
-        try expectGoingOn(trial, try await Trials.end(of: child))
+        try expectGoingOn(trial, try await child.ended())
     }
 
     /// The portal is active when segget resumes an earlier run's part file.
@@ -78,12 +78,12 @@ struct CaptivePortalEndToEndTests {
         let first = try trial.start(options)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         first.signal(SIGINT)
-        let kept = try #require(try await Trials.end(of: first).events("error").first?.bytesKept)
+        let kept = try #require(try await first.ended().events("error").first?.bytesKept)
         isOn.withLock { $0 = true }
         let child = try trial.start(options)
         #expect(await soon { !child.isRunning || child.output.contains(Self.occupied) })
         isOn.withLock { $0 = false }
-        try expectGoingOn(trial, try await Trials.end(of: child), kept: kept)
+        try expectGoingOn(trial, try await child.ended(), kept: kept)
     }
 
     /// Over TLS the portal has no certificate for the server's name.
@@ -97,7 +97,7 @@ struct CaptivePortalEndToEndTests {
         let ports = (server.nginx.securePort, portal.nginx.securePort)
         let relay = try Relay(toEach: { _ in isOn.withLock { $0 } ? ports.1 : ports.0 })
         let sandbox = try Sandbox()
-        let child = try Segget.start(
+        let child = try Run(
             ["https://127.0.0.1:\(relay.port)/file.bin", "--ca-certificate", server.authority]
                 + ["--json", "-v"] + options, in: sandbox.path)
         #expect(eventually { server.origin.bytesServed > 2_000_000 })
@@ -105,7 +105,7 @@ struct CaptivePortalEndToEndTests {
         server.origin.dropConnections()
         #expect(await soon { !child.isRunning || child.output.contains(Self.occupied) })
         isOn.withLock { $0 = false }
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try sandbox.names() == ["file.bin"])
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
@@ -121,7 +121,7 @@ struct CaptivePortalEndToEndTests {
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         isOn.withLock { $0 = true }
         trial.origin.dropConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 76)
         #expect(try outcome.notices("network_occupied").isEmpty)
     }
@@ -141,7 +141,7 @@ struct CaptivePortalEndToEndTests {
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         isMute.withLock { $0 = true }
         trial.origin.dropConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(outcome, code: 69, kind: "stalled")
         #expect(try outcome.notices("network_is_back").count == 2)
     }
@@ -160,7 +160,7 @@ struct CaptivePortalEndToEndTests {
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         isOther.withLock { $0 = true }
         trial.origin.dropConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try other.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
         #expect(try outcome.notices("started_over").count == 1)

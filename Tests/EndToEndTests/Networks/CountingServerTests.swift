@@ -29,8 +29,9 @@ struct CountingServerTests {
                 CustomLog \(logs.path("requests")) "%s %B %{Range}i"
 
                 """)
-        let outcome = try await Trials.run(
-            [server.url("/file.bin"), "--json", "-v"], in: sandbox.path)
+        let outcome = try await Run(
+            [server.url("/file.bin"), "--json", "-v"], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         let log = String(decoding: try logs.read("requests"), as: UTF8.self)
@@ -58,8 +59,9 @@ struct CountingServerTests {
             root: root.path, limitRate: "8m",
             directives: "limit_req zone=all; limit_req_status \(status);",
             shared: "limit_req_zone $server_port zone=all:1m rate=1r/s;")
-        let outcome = try await Trials.run(
-            [nginx.url("/file.bin"), "--json", "-v"], in: sandbox.path)
+        let outcome = try await Run(
+            [nginx.url("/file.bin"), "--json", "-v"], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         let log = try nginx.accessLog()

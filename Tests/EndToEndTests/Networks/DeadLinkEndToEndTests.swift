@@ -33,7 +33,7 @@ struct DeadLinkEndToEndTests {
         let asked = Self.bend(stage, status: status, isByGet: isByGet)
         defer { stage.behave() }
         let paths = ["/slow/c.bin", "/dead/dead.bin", "/small/small.bin"]
-        let child = try Segget.start(
+        let child = try Run(
             ["-j", "2", "-x", "2", "-v"] + paths.map(stage.origin.url), in: stage.folder)
         let arrived = try await onThread {
             eventually(timeout: 120) {
@@ -54,7 +54,7 @@ struct DeadLinkEndToEndTests {
         }
         #expect(isDecided && child.isRunning, "\(child.errorOutput)")
         child.signal(SIGTERM)
-        _ = try await Trials.end(of: child)
+        _ = try await child.ended()
         #expect(asked.count() <= 12, "\(child.errorOutput)")
     }
 

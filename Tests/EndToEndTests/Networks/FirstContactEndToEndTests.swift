@@ -7,7 +7,7 @@ import Testing
 struct FirstContactEndToEndTests {
     /// Expects three tries within about 5 s.
     private func expectBrief(
-        _ outcome: ChildProcess.Outcome, tries: Int = 3,
+        _ outcome: Run.Outcome, tries: Int = 3,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -160,8 +160,9 @@ struct FirstContactEndToEndTests {
         stage.bend { request, reply in
             if request.target.hasPrefix("/2/"), tally.add() <= 5 { reply = .text(502) }
         }
-        let outcome = try Segget.run(
-            stage.urls(2) + ["-j", "1", "--json"], in: stage.folder)
+        let outcome = try Run(
+            stage.urls(2) + ["-j", "1", "--json"], in: stage.folder
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(tally.count() > 5)
     }
@@ -170,8 +171,9 @@ struct FirstContactEndToEndTests {
         let stage = try BatchStage(size: 10)
         stage.bend { $1 = .text(500) }
         let count = 40
-        let outcome = try Segget.run(
-            stage.urls(count) + ["-j", "2", "--json"], in: stage.folder)
+        let outcome = try Run(
+            stage.urls(count) + ["-j", "2", "--json"], in: stage.folder
+        ).wait()
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         #expect(try outcome.events("error").count == count)
         // Two files are active at a time; segget tries each other file once in the next 5 s.

@@ -10,8 +10,9 @@ struct ForbiddenEndToEndTests {
         let refused = stage.serve(atMost: 2, pace: 600_000, refusal: .text(403))
         defer { stage.behave() }
         let paths = (1...4).map { "/\($0).iso" }
-        let outcome = try await Trials.run(
-            ["-j", "3", "-x", "4", "-v"] + paths.map(stage.origin.url), in: stage.folder)
+        let outcome = try await Run(
+            ["-j", "3", "-x", "4", "-v"] + paths.map(stage.origin.url), in: stage.folder
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(refused.count() > 0)
         for path in paths { #expect(try stage.isRight(String(path.dropFirst()), path)) }
@@ -32,7 +33,7 @@ struct ForbiddenEndToEndTests {
             }
         }
         defer { stage.behave() }
-        let outcome = try await Trials.run(["-j", "2", "-v"] + stage.urls(6), in: stage.folder)
+        let outcome = try await Run(["-j", "2", "-v"] + stage.urls(6), in: stage.folder).ended()
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
         #expect(asked.count("/3/big.iso") <= 8 && asked.count("/5/big.iso") <= 8)
         #expect(outcome.errorOutput.contains("refused access"))
@@ -54,8 +55,9 @@ struct ForbiddenEndToEndTests {
         defer { stage.behave() }
         let netrc = try stage.sandbox.write(
             "netrc", "machine 127.0.0.1 login me password secret\n")
-        let outcome = try await Trials.run(
-            ["-j", "3", "--netrc-file", netrc] + stage.urls(3), in: stage.folder)
+        let outcome = try await Run(
+            ["-j", "3", "--netrc-file", netrc] + stage.urls(3), in: stage.folder
+        ).ended()
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
         #expect(asked.count() <= 2)
     }

@@ -24,11 +24,11 @@ struct MirrorCombinationTests {
     /// Runs segget with the file on its standard output; `meanwhile` runs during the download.
     private func stream(
         _ trial: MirrorTrial, _ options: [String], meanwhile: () -> Void = {}
-    ) async throws -> ChildProcess.Outcome {
-        let child = try Segget.start(
+    ) async throws -> Run.Outcome {
+        let child = try Run(
             ["-o", "-", trial.url(0), "--mirror", trial.url(1)] + options, in: trial.sandbox.path)
         meanwhile()
-        return try await Trials.end(of: child)
+        return try await child.ended()
     }
 
     @Test func streamsFromMirrorIfFirstServerIsDead() async throws {
@@ -73,7 +73,7 @@ struct MirrorCombinationTests {
         let child = try trial.start(["-x", "2", "--retries", "0"])
         #expect(eventually(timeout: 50) { trial.served[0] > 600_000 })
         child.signal(SIGKILL)
-        _ = try await Trials.end(of: child)
+        _ = try await child.ended()
         trial.kill(0)
         let outcome = try await trial.run(["-x", "2", "--retries", "0"])
         try trial.expectComplete(outcome, Content(size: 3_000_000, seed: 8))
@@ -96,7 +96,7 @@ struct MirrorCombinationTests {
                 trial.served[0] > 600_000 && child.output.contains("mirror_dropped")
             })
         trial.kill(0)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         let kept = try #require(try outcome.events().last?.bytesKept)
         #expect(kept > 300_000)
@@ -117,7 +117,7 @@ struct MirrorCombinationTests {
         let child = try trial.start(["-x", "2", "--retries", "0", "--no-resume"])
         #expect(eventually(timeout: 50) { trial.served[0] > 300_000 })
         trial.kill(0)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(trial.served[1] < 2_900_000, "\(trial.served)")

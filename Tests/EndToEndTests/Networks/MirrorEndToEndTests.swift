@@ -26,7 +26,7 @@ struct MirrorEndToEndTests {
     @Test(arguments: [(.etag, 2), (.checksum, 3), (.digest, 2), (.etag, 3)] as [(Proof, Int)])
     func mirrorsShareWork(proof: Proof, count: Int) async throws {
         // A mirror that is late because the machine is busy sends less.
-        let isShared = try await Trials.oneOfThree {
+        let isShared = try await oneOfThree {
             let trial = try Self.trial(count, proof)
             let options = proof == .checksum ? trial.checksum : []
             let outcome = try await trial.run(["-x", "6"] + options)
@@ -43,7 +43,7 @@ struct MirrorEndToEndTests {
     }
 
     @Test func fasterMirrorSendsMore() async throws {
-        let isFaster = try await Trials.oneOfThree {
+        let isFaster = try await oneOfThree {
             let trial = try Self.trial(2, .etag, size: 20_000_000)
             trial.change(0) { $0.pace = 600_000 }
             trial.change(1) { $0.pace = 2_400_000 }
@@ -61,7 +61,7 @@ struct MirrorEndToEndTests {
         #expect(eventually(timeout: 120) { trial.served[0] > 1_000_000 })
         #expect(trial.served[1] == 0)
         trial.kill(0)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(trial.served[1] < 2_300_000)
     }
@@ -78,12 +78,13 @@ struct MirrorEndToEndTests {
         }
         let servers = try folders.map { try Nginx(root: $0.path, limitRate: "2m") }
         let target = try Sandbox()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [
                 servers[0].url("file.bin"), "--mirror", servers[1].url("file.bin"), "--json", "-x",
                 "4",
             ],
-            in: target.path)
+            in: target.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: target.path("file.bin")) == nil)
         #expect(try outcome.notices("mirror_joined").count == 1)
@@ -101,7 +102,7 @@ struct MirrorEndToEndTests {
         let child = try trial.start(["-x", "4"] + options)
         #expect(eventually(timeout: 120) { trial.served[number] > 1_500_000 })
         trial.kill(number)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(try trial.dropped(outcome) == [number: ["network"]])
         #expect(try outcome.notices("started_over").isEmpty)
@@ -124,7 +125,7 @@ struct MirrorEndToEndTests {
                 child.output.split(separator: "\n").count { $0.contains("\"retrying\"") } > 13
             })
         for origin in trial.origins { try origin.acceptConnections() }
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(try trial.dropped(outcome).isEmpty)
     }
@@ -198,9 +199,10 @@ struct MirrorEndToEndTests {
         trial.change(1) { $0.bend = { _, reply in reply = .text(403) } }
         trial.kill(2)
         let secret = "?token=hidden"
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [trial.url(0) + secret, "--json"]
-                + [1, 2].flatMap { ["--mirror", trial.url($0) + secret] }, in: trial.sandbox.path)
+                + [1, 2].flatMap { ["--mirror", trial.url($0) + secret] }, in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
         #expect(try trial.sandbox.names().isEmpty)
         let error = try #require(try outcome.events("error").first)
@@ -222,7 +224,7 @@ struct MirrorEndToEndTests {
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
         trial.kill(0)
         trial.kill(1)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
         let error = try #require(try outcome.events("error").first)
         let kept = try #require(error.bytesKept)
@@ -242,7 +244,7 @@ struct MirrorEndToEndTests {
             let child = try trial.start(["-x", "6"] + trial.checksum)
             #expect(eventually(timeout: 120) { trial.served.reduce(0, +) > part })
             child.signal(SIGKILL)
-            _ = try await Trials.end(of: child)
+            _ = try await child.ended()
         }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
         try trial.expectComplete(outcome)

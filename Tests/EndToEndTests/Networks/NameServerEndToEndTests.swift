@@ -24,7 +24,7 @@ struct NameServerEndToEndTests {
         let child = try trial.start(["--retries", "30"], url: url)
         #expect(eventually { child.output.contains("\"retrying\"") })
         names.become(.answers)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(outcome.errorOutput.contains("origin.test"))
     }
@@ -34,7 +34,7 @@ struct NameServerEndToEndTests {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
         let child = try trial.start(["--retries", "1", "--connect-timeout", "3"], url: url)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
         #expect(names.questions >= 2)
         #expect(outcome.wallSeconds < 60)
@@ -48,10 +48,10 @@ struct NameServerEndToEndTests {
         #expect(eventually { names.questions > 0 })
         let began = monotonicSeconds()
         child.signal(SIGINT)
-        #expect(try await Trials.end(of: child).exitCode == 130)
+        #expect(try await child.ended().exitCode == 130)
         #expect(monotonicSeconds() - began < 60)
         let second = try trial.start(["--connect-timeout", "0.5", "--retries", "1"], url: url)
-        let outcome = try await Trials.end(of: second)
+        let outcome = try await second.ended()
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
         #expect(outcome.wallSeconds < 100)
     }

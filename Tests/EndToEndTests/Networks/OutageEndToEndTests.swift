@@ -20,14 +20,14 @@ struct OutageEndToEndTests {
     @Test func completesAfterServerStarts() async throws {
         let trial = try WireTrial()
         trial.origin.refuseConnections()
-        let child = try Segget.start(
+        let child = try Run(
             // By default segget would fail after a few seconds, because it has received nothing
             // yet.
             [trial.origin.url("/dir/file.bin"), "-v", "--json", "--retries", "30"],
             in: trial.sandbox.path)
         #expect(eventually { child.output.contains("\"retrying\"") })
         try trial.origin.acceptConnections()
-        try trial.expectComplete(try await Trials.end(of: child))
+        try trial.expectComplete(try await child.ended())
     }
 
     @Test func failsIfHostDoesNotExist() async throws {
@@ -75,7 +75,7 @@ struct OutageEndToEndTests {
         let trial = try WireTrial(size: 8_000_000, sendBuffer: 64 << 10) { _, reply in
             reply.pace = 700_000
         }
-        let child = try Segget.start(
+        let child = try Run(
             [trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "3"],
             in: trial.sandbox.path)
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
@@ -83,7 +83,7 @@ struct OutageEndToEndTests {
         trial.origin.dropConnections()
         #expect(eventually { child.output.contains("\"retrying\"") })
         try trial.origin.acceptConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(trial.excess <= 2 << 20)
     }
@@ -99,11 +99,11 @@ struct OutageEndToEndTests {
             trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "\(connections)",
             "--retries", "1",
         ]
-        let child = try Segget.start(arguments, in: trial.sandbox.path)
+        let child = try Run(arguments, in: trial.sandbox.path)
         #expect(eventually { trial.origin.bytesServed > 4_000_000 })
         trial.origin.refuseConnections()
         trial.origin.dropConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(outcome, code: 69, kind: "network")
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         #expect(kept > 2_000_000)
@@ -113,7 +113,7 @@ struct OutageEndToEndTests {
         try trial.origin.acceptConnections()
         isSlow.withLock { $0 = false }
         let before = trial.origin.bytesServed
-        let second = try await Trials.run(arguments, in: trial.sandbox.path)
+        let second = try await Run(arguments, in: trial.sandbox.path).ended()
         try trial.expectComplete(second)
         let started = try #require(try second.events("started").first)
         #expect(started.bytesResumed == kept)

@@ -97,7 +97,7 @@ struct PatienceEndToEndTests {
         defer { close(reader) }
         // F_SETPIPE_SZ: a pipe of one page holds few events.
         #expect(fcntl(reader, 1031, 4096) == 4096)
-        let child = try ChildProcess(
+        let child = try Run(
             "/bin/sh",
             [
                 "-c", "exec \"$0\" \"$1\" --json -q >'\(path)'", Segget.binary(),
@@ -110,7 +110,7 @@ struct PatienceEndToEndTests {
         #expect(eventually { trial.origin.bytesServed > served + 3_000_000 })
         let began = monotonicSeconds()
         child.signal(SIGINT)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 130)
         #expect(monotonicSeconds() - began < 60)
         let kept = try trial.sandbox.names().filter { $0.hasPrefix("file.bin") }

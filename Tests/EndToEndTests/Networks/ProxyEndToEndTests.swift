@@ -26,13 +26,13 @@ struct ProxyEndToEndTests {
         func run(
             _ options: [String], secure: Bool = false, url: String? = nil,
             environment: [String: String] = [:]
-        ) async throws -> ChildProcess.Outcome {
-            let child = try Segget.start(
+        ) async throws -> Run.Outcome {
+            let child = try Run(
                 [
                     url ?? self.url(secure: secure), "--overwrite", "-x", "4", "--retries", "0",
                     "--ca-certificate", nginx.authority,
                 ] + options, in: sandbox.path, environment: environment)
-            let outcome = try await Trials.end(of: child)
+            let outcome = try await child.ended()
             if outcome.exitCode == 0 {
                 #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
             }
@@ -41,7 +41,7 @@ struct ProxyEndToEndTests {
     }
 
     private func expectDone(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) {
         #expect(
             outcome.exitCode == 0, Comment(rawValue: outcome.errorOutput), sourceLocation: location)
@@ -56,11 +56,12 @@ struct ProxyEndToEndTests {
         let requests = try proxy.requests()
         #expect(requests.count { $0.hasPrefix(method) } >= 3, "\(requests)")
         // Without a scheme, the proxy is an http one. `probe` uses the proxy as well.
-        let probe = try await Trials.run(
+        let probe = try await Run(
             [
                 "probe", site.url(secure: secure), "--proxy", "127.0.0.1:\(proxy.port)",
                 "--ca-certificate", site.nginx.authority,
-            ], in: site.sandbox.path)
+            ], in: site.sandbox.path
+        ).ended()
         expectDone(probe)
         #expect(try proxy.requests().count > requests.count)
     }

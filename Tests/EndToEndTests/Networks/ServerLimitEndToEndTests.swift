@@ -10,8 +10,8 @@ struct ServerLimitEndToEndTests {
     ///   the seconds since that report.
     private static func run(
         _ stage: ServerLimitTrial, _ options: [String] = []
-    ) async throws -> (outcome: ChildProcess.Outcome, refused: Int, seconds: Double) {
-        let child = try Segget.start(
+    ) async throws -> (outcome: Run.Outcome, refused: Int, seconds: Double) {
+        let child = try Run(
             [stage.trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "8"] + options,
             in: stage.trial.sandbox.path)
         _ = try await onThread {
@@ -20,7 +20,7 @@ struct ServerLimitEndToEndTests {
             }
         }
         let (known, time) = (stage.refusals.count, monotonicSeconds())
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         return (outcome, stage.refusals.count - known, monotonicSeconds() - time)
     }
 
@@ -119,7 +119,7 @@ struct ServerLimitEndToEndTests {
             root: root.path, limitRate: "400k", directives: "limit_conn all 3;",
             shared: "limit_conn_zone $server_port zone=all:1m;")
         let sandbox = try Sandbox()
-        let child = try Segget.start(
+        let child = try Run(
             [nginx.url("/file.bin"), "-v", "--json", "-x", "8"], in: sandbox.path)
         _ = try await onThread {
             eventually(timeout: 150, poll: 0.05) {
@@ -129,7 +129,7 @@ struct ServerLimitEndToEndTests {
         let (known, time) = (
             try nginx.accessLog().count { $0.status == 503 }, monotonicSeconds()
         )
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         let refused = try nginx.accessLog().count { $0.status == 503 } - known
@@ -144,9 +144,10 @@ struct ServerLimitEndToEndTests {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 300_000, refusal: .text(503))
         defer { stage.behave() }
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             ["-j", "3", "-x", "4", "--retries", "2", "-v"] + stage.urls(4),
-            in: stage.folder)
+            in: stage.folder
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(refused.count() > 0)
         // A file that waited for long may get its name after the others.

@@ -21,7 +21,7 @@ struct SilentServerEndToEndTests {
                 reply.delayBeforeHeaders = .infinity
             }
         }
-        let outcome = try await Trials.end(of: trial.start(["-x", "4"] + Self.patient))
+        let outcome = try await trial.start(["-x", "4"] + Self.patient).ended()
         try trial.expectComplete(outcome)
         let rescued = try outcome.notices("rescued")
         let stolen = try outcome.notices("stole")
@@ -40,8 +40,7 @@ struct SilentServerEndToEndTests {
                 reply.stallAfter = 200_000
             }
         }
-        let outcome = try await Trials.end(
-            of: trial.start(["-x", "\(connections)"] + Self.patient))
+        let outcome = try await trial.start(["-x", "\(connections)"] + Self.patient).ended()
         try trial.expectComplete(outcome)
         #expect(try !outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
@@ -61,7 +60,7 @@ struct SilentServerEndToEndTests {
                 reply.stallFor = 4
             }
         }
-        let outcome = try await Trials.end(of: trial.start(["-x", "1"] + Self.patient))
+        let outcome = try await trial.start(["-x", "1"] + Self.patient).ended()
         try trial.expectComplete(outcome)
         #expect(try !outcome.notices("stalled").isEmpty)
         #expect(try outcome.notices("stall_over").isEmpty)
@@ -76,7 +75,7 @@ struct SilentServerEndToEndTests {
         let trial = try WireTrial(size: 2_000_000) { request, reply in
             if request.method == "GET" { reply.delayBeforeHeaders = 3 }
         }
-        let outcome = try await Trials.end(of: trial.start(["-x", "4"] + Self.patient))
+        let outcome = try await trial.start(["-x", "4"] + Self.patient).ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("rescued").isEmpty)
@@ -92,10 +91,9 @@ struct SilentServerEndToEndTests {
             guard request.method == "GET", request.range?.last != 0 else { return }
             reply.delayBeforeHeaders = .infinity
         }
-        let outcome = try await Trials.end(
-            of: trial.start([
-                "-x", "2", "--stall-timeout", "\(stallTimeout)", "--retries", "\(retries)",
-            ]))
+        let outcome = try await trial.start([
+            "-x", "2", "--stall-timeout", "\(stallTimeout)", "--retries", "\(retries)",
+        ]).ended()
         try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
         let replaced = try outcome.notices("stall_over")
         #expect((1...4).contains(replaced.count), "\(outcome.errorOutput)")
@@ -120,7 +118,7 @@ struct SilentServerEndToEndTests {
             tally.add()
         }
         let child = try trial.start(["-x", "8", "--stall-timeout", "4", "--retries", "1"])
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(
             outcome, code: 69, kind: "stalled", keepsPart: served > 0)
         #expect(tally.count() < 100)
@@ -128,7 +126,7 @@ struct SilentServerEndToEndTests {
 
     /// The time in which segget was stopped (SIGSTOP) does not count as a stall.
     @Test func stoppedProcessReportsNoStall() async throws {
-        let isUnnoticed = try await Trials.oneOfThree {
+        let isUnnoticed = try await oneOfThree {
             let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
                 if request.method == "GET" { reply.pace = 500_000 }
             }
@@ -138,7 +136,7 @@ struct SilentServerEndToEndTests {
             let end = monotonicSeconds() + 4
             _ = eventually { monotonicSeconds() >= end }
             child.signal(SIGCONT)
-            let outcome = try await Trials.end(of: child)
+            let outcome = try await child.ended()
             try trial.expectComplete(outcome)
             return try outcome.notices().allSatisfy { $0.notice == "stole" }
         }
@@ -148,8 +146,7 @@ struct SilentServerEndToEndTests {
     /// Connections paused by `--limit-rate` do not count as stalled.
     @Test func rateLimitReportsNoStall() async throws {
         let trial = try WireTrial(size: 1_000_000)
-        let outcome = try await Trials.end(
-            of: trial.start(["-x", "8", "--limit-rate", "200K"]))
+        let outcome = try await trial.start(["-x", "8", "--limit-rate", "200K"]).ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.notices("stalled").isEmpty)
         #expect(try outcome.notices("rescued").isEmpty)

@@ -21,7 +21,7 @@ struct UnknownNameEndToEndTests {
     func unknownNameFailsWithoutRetry(mood: NameServer.Mood, options: [String]) async throws {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
-        let outcome = try await Trials.end(of: try trial.start(options, url: url))
+        let outcome = try await trial.start(options, url: url).ended()
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
         #expect(try outcome.notices("retrying").isEmpty, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("origin.test"))
@@ -32,7 +32,7 @@ struct UnknownNameEndToEndTests {
         defer { names.stop() }
         let child = try trial.start(
             ["--proxy", "http://me:hush@proxy.test:3128"], url: "http://198.51.100.1:1/file.bin")
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(outcome, code: 69, kind: "proxy", keepsPart: false)
         #expect(try outcome.notices("retrying").isEmpty, "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.contains("hush"))
@@ -46,7 +46,7 @@ struct UnknownNameEndToEndTests {
         let (trial, names, url) = try trial(silence == .silent ? .silent : .fails)
         defer { names.stop() }
         if silence == .gone { names.stop() }
-        let outcome = try await Trials.end(of: try trial.start(url: url))
+        let outcome = try await trial.start(url: url).ended()
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
         let waits = try outcome.notices("retrying").compactMap(\.delay)
         #expect(waits.count == 2 && waits.reduce(0, +) <= 5, "\(outcome.errorOutput)")
@@ -66,13 +66,13 @@ struct UnknownNameEndToEndTests {
         let first = try trial.start(["-x", "2"], url: url)
         #expect(eventually { trial.origin.bytesServed >= 600_000 })
         first.signal(SIGTERM)
-        #expect(try await Trials.end(of: first).exitCode == 143)
+        #expect(try await first.ended().exitCode == 143)
         isSlow.withLock { $0 = false }
         names.become(.unknown)
         let second = try trial.start(url: url)
         #expect(eventually { second.output.contains("\"retrying\"") })
         names.become(.answers)
-        let outcome = try await Trials.end(of: second)
+        let outcome = try await second.ended()
         try trial.expectComplete(outcome)
         #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 0)
     }

@@ -26,13 +26,13 @@ struct WaitForNetworkEndToEndTests {
 
     private func start(
         _ trial: WireTrial, connections: Int = 3, _ more: [String] = ["--wait-for-network"]
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         try trial.start(["-x", "\(connections)"] + Self.impatient + more)
     }
 
     /// Waits until the download runs, and then disconnects the network.
     private func lose(
-        _ network: NetworkPair, _ end: NetworkPair.End, _ trial: WireTrial, _ child: ChildProcess
+        _ network: NetworkPair, _ end: NetworkPair.End, _ trial: WireTrial, _ child: Run
     ) throws {
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         try network.unplug(end)
@@ -51,7 +51,7 @@ struct WaitForNetworkEndToEndTests {
         // Canaries are due after 1 and 3 s.
         _ = await soon { monotonicSeconds() > lost + 4 }
         try network.plug(.client)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         let asked = trial.origin.requests.asked
         #expect(asked.count == 2 && asked.first == "GET", "\(asked)")
@@ -81,7 +81,7 @@ struct WaitForNetworkEndToEndTests {
         try network.plug(end)
         #expect(await soon { child.output.contains(Self.back) })
         let woken = monotonicSeconds() - plugged
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(woken < 8, "woken after \(woken) s")
         // The sum over all threads.
@@ -113,7 +113,7 @@ struct WaitForNetworkEndToEndTests {
         let after = try Wakes(of: child.pid)
         #expect(child.isRunning)
         try network.plug(.client)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(after.seconds - before.seconds < 3, "\(before) \(after)")
         #expect(try outcome.notices("started_over").isEmpty)
@@ -136,7 +136,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(eventually { child.output.contains(Self.waiting) })
         let before = (trial.origin.bytesServed, mirror.bytesServed)
         try network.plug(.client)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(trial.origin.bytesServed > before.0 && mirror.bytesServed > before.1)
         #expect(try outcome.notices("mirror_joined").count == 2)
@@ -153,14 +153,14 @@ struct WaitForNetworkEndToEndTests {
         let first = try trial.start(arguments, url: url)
         #expect(eventually { trial.origin.bytesServed > 3_000_000 })
         first.signal(SIGINT)
-        let kept = try #require(try await Trials.end(of: first).events("error").first?.bytesKept)
+        let kept = try #require(try await first.ended().events("error").first?.bytesKept)
         #expect(kept > 0)
         if onlyNames { names.become(.silent) } else { try network.unplug(.client) }
         let served = trial.origin.bytesServed
         let child = try trial.start(arguments, url: url)
         #expect(eventually { child.output.contains(Self.waiting) })
         if onlyNames { names.become(.answers) } else { try network.plug(.client) }
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectComplete(outcome)
         #expect(try outcome.events("started").first?.bytesResumed == kept)
         #expect(trial.origin.bytesServed - served <= 8_000_000 - kept + (2 << 20))
@@ -170,7 +170,7 @@ struct WaitForNetworkEndToEndTests {
     @Test func doesNotWaitBeforeFirstByte() async throws {
         let (trial, network) = try trial()
         try network.unplug(.client)
-        let outcome = try await Trials.end(of: start(trial))
+        let outcome = try await start(trial).ended()
         try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
         #expect(try outcome.notices("waiting_for_network").isEmpty)
         #expect(!outcome.errorOutput.contains("--wait-for-network"))
@@ -181,7 +181,7 @@ struct WaitForNetworkEndToEndTests {
         let child = try start(trial, [])
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         try network.unplug(.client)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 69)
         #expect(outcome.errorOutput.contains("with `--wait-for-network`, segget waits"))
         #expect(try outcome.notices("waiting_for_network").isEmpty)
@@ -195,7 +195,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(eventually { trial.origin.bytesServed > 2_000_000 })
         trial.origin.refuseConnections()
         trial.origin.dropConnections()
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(outcome, code: 69, kind: "network")
         #expect(outcome.errorOutput.contains("Connection refused"))
         #expect(!outcome.errorOutput.contains("--wait-for-network"))
@@ -208,7 +208,7 @@ struct WaitForNetworkEndToEndTests {
         try lose(network, .client, trial, child)
         let began = monotonicSeconds()
         child.signal(SIGINT)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         try trial.expectFailure(outcome, code: 130, kind: "cancelled")
         #expect(try #require(try outcome.events("error").first?.bytesKept) > 1_000_000)
         #expect(monotonicSeconds() - began < 30)

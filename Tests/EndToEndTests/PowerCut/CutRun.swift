@@ -57,7 +57,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// Bytes per second and connection.
     private var pace: Double { self == .slow ? 18_000 : 400_000 }
     /// The end of the run without a power cut.
-    var end: ChildProcess.End {
+    var end: Run.End {
         switch self {
         case .rejected: .exit(65)
         case .tooLarge: .exit(69)

@@ -64,7 +64,7 @@ struct DiskRecord: Sendable {
     /// The inode number of each file, by its number here.
     var inodes: [Int: UInt64] = [:]
     /// The output and the end of the run.
-    var outcome: ChildProcess.Outcome
+    var outcome: Run.Outcome
 
     /// Runs segget in the folder of `stage`, with the recorder preloaded.
     ///
@@ -82,7 +82,7 @@ struct DiskRecord: Sendable {
             "SEGGET_RECORD_LOG": log,
         ]
         if refusesExclusiveRename { environment["SEGGET_RECORD_LINKS"] = "1" }
-        outcome = try Segget.start(arguments, in: stage.folder, environment: environment).wait()
+        outcome = try Run(arguments, in: stage.folder, environment: environment).wait()
         var parser = Parser(before, Array(try sandbox.read("log")))
         try parser.run()
         operations = parser.operations
@@ -120,7 +120,7 @@ private enum Recorder {
             path = sandbox.path("recorder.so")
             let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .appendingPathComponent("../../Shims/recorder.c").standardizedFileURL.path
-            let outcome = try ChildProcess(
+            let outcome = try Run(
                 "/usr/bin/env",
                 ["cc", "-std=gnu17", "-O2", "-shared", "-fPIC", "-o", path, source, "-ldl"]
             ).wait()

@@ -262,8 +262,8 @@ struct CutTrial: Sendable {
     private func runProgram(
         _ left: StoredFolder, in sandbox: Sandbox, _ contents: [[UInt8]], _ comment: Comment
     ) throws {
-        let outcome = try Segget.run(run.arguments(stage), in: sandbox.path)
-        let exists = ChildProcess.End.exit(73)
+        let outcome = try Run(run.arguments(stage), in: sandbox.path).wait()
+        let exists = Run.End.exit(73)
         if outcome.end == exists, isComplete(left) || looksForeign(left) { return }
         #expect(outcome.end == run.end, "\(comment): \(outcome.errorOutput)")
         if run.end != .exit(0) {

@@ -15,8 +15,9 @@ struct QueuePowerCutTests {
 
     /// Returns the tasks of a queue, `nil` if it cannot be read, and the error output.
     private static func list(_ folder: String) throws -> (tasks: String?, errors: String) {
-        let outcome = try Segget.run(
-            ["list", "--json"] + queue(folder), in: folder, environment: ["SEGGET_NO_CONFIG": "1"])
+        let outcome = try Run(
+            ["list", "--json"] + queue(folder), in: folder, environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         return (outcome.end == .exit(0) ? outcome.output : nil, outcome.errorOutput)
     }
 
@@ -64,8 +65,9 @@ struct QueuePowerCutTests {
                     "seed \(seed), \(command), after \(moment), \(cut): \(errors)"
                 #expect(tasks == after || !isEnd && tasks == before, comment)
                 // The queue also accepts the next command.
-                let next = try Segget.run(
-                    ["tag", ids[1], "+again"] + Self.queue(cutHome.path), in: cutHome.path)
+                let next = try Run(
+                    ["tag", ids[1], "+again"] + Self.queue(cutHome.path), in: cutHome.path
+                ).wait()
                 let isThere = tasks?.contains(ids[1]) == true
                 #expect(next.end == .exit(isThere ? 0 : 64), comment)
             }

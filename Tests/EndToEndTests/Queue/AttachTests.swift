@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct AttachTests {
     /// Runs `get --enqueue`, with the queue's file on the command line.
-    private func get(_ stage: QueueStage, _ arguments: String...) throws -> ChildProcess {
-        try Segget.start(
+    private func get(_ stage: QueueStage, _ arguments: String...) throws -> Run {
+        try Run(
             ["get", "--enqueue", "--queue", stage.queue] + arguments, in: stage.folder,
             environment: ["SEGGET_NO_CONFIG": "1"])
     }
@@ -19,7 +19,7 @@ struct AttachTests {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
         for (index, environment) in [[:], ["SEGGET_ENQUEUE": "1"]].enumerated() {
-            let outcome = try Segget.start(
+            let outcome = try Run(
                 (environment.isEmpty ? ["--enqueue"] : []) + [stage.origin.url("/v\(index)")],
                 in: stage.folder,
                 environment: ["SEGGET_NO_CONFIG": "1", "SEGGET_QUEUE": stage.queue].merging(

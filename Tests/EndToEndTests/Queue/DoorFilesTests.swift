@@ -147,7 +147,7 @@ struct DoorFilesTests {
         let home = try Sandbox("home")
         symlink(home.path, home.path("link"))
         for folder in ["/", home.path, home.path + "/.", home.path("link"), "/usr/.."] {
-            let outcome = try Segget.start(
+            let outcome = try Run(
                 ["serve", "--queue", stage.queue.queue, "--rpc", "0", option, folder],
                 in: stage.queue.folder, environment: ["SEGGET_NO_CONFIG": "1", "HOME": home.path]
             ).wait(timeout: 60)

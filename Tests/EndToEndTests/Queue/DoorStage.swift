@@ -20,7 +20,7 @@ final class DoorStage: Sendable {
     }
 
     /// Starts `segget serve`, which saves downloads of clients in the download folder.
-    func start(_ arguments: [String]) throws -> ChildProcess {
+    func start(_ arguments: [String]) throws -> Run {
         try queue.start(["serve", "--directory", queue.folder] + arguments)
     }
 
@@ -43,18 +43,18 @@ final class DoorStage: Sendable {
     }
 
     /// The first port that a service has printed.
-    static func port(_ service: ChildProcess, _ address: String = "127.0.0.1") -> Int? {
+    static func port(_ service: Run, _ address: String = "127.0.0.1") -> Int? {
         ports(service, address).first
     }
 
     /// The ports of an address that a service has printed, in order.
-    static func ports(_ service: ChildProcess, _ address: String = "127.0.0.1") -> [Int] {
+    static func ports(_ service: Run, _ address: String = "127.0.0.1") -> [Int] {
         service.errorOutput.matches(of: /JSON-RPC at http:\/\/([0-9.]+):([0-9]+)\//)
             .filter { $0.1 == address }.compactMap { Int($0.2) }
     }
 
     /// The TCP sockets that a process listens on, as the kernel writes them: address and port.
-    static func listeners(of process: ChildProcess) throws -> [String] {
+    static func listeners(of process: Run) throws -> [String] {
         let folder = "/proc/\(process.pid)"
         let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd")
         let own = Set(
@@ -78,13 +78,13 @@ final class DoorStage: Sendable {
 
 /// A service that is reached over TCP.
 final class Door: Sendable {
-    let service: ChildProcess
+    let service: Run
     let address: String
     let port: Int
     let secret: String
 
     init(
-        service: ChildProcess, at address: String = "127.0.0.1", port: Int, secret: String
+        service: Run, at address: String = "127.0.0.1", port: Int, secret: String
     ) {
         (self.service, self.address, self.port) = (service, address, port)
         self.secret = secret

@@ -63,7 +63,7 @@ struct OptionSurfacesTests {
     @Test func listAndSetGiveSameOptions() throws {
         let stage = try QueueStage(size: 1000)
         let manager = try Segget.binary().replacing(#/segget$/#, with: "segget-manager")
-        let table = try ChildProcess.run(manager, ["options"], in: stage.folder).output
+        let table = try Run(manager, ["options"], in: stage.folder).wait().output
         let rows = table.split(separator: "\n").map(Row.init).filter {
             // In `segget set`, `continue` is a different option from the one in lists.
             !$0.lists.isEmpty && $0.change != "no" && $0.key != "resume"

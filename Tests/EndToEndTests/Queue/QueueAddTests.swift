@@ -23,9 +23,10 @@ struct QueueAddTests {
             try stage.add("/2/b.iso", "--cookie", "jar"),
             try stage.done("add", "-i", "list").trimmingCharacters(in: .newlines),
         ]
-        let run = try Segget.run(
+        let run = try Run(
             ["run", "--queue", stage.queue], in: stage.home.path,
-            environment: ["SEGGET_NO_CONFIG": "1"])
+            environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         #expect(run.end == .exit(0), "\(run.errorOutput)")
         for id in ids { #expect(try stage.state(id) == "completed") }
     }
@@ -60,7 +61,7 @@ struct QueueAddTests {
     /// Leaves a part on the disk, by killing `segget get`.
     private func leavePart(_ stage: QueueStage, _ path: String, _ name: String) throws {
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
-        let get = try Segget.start(["get", "-q", stage.origin.url(path)], in: stage.folder)
+        let get = try Run(["get", "-q", stage.origin.url(path)], in: stage.folder)
         #expect(eventually(timeout: 120) { (stage.files.recorded(name) ?? 0) >= 800_000 })
         get.signal(SIGKILL)
         _ = try get.wait()
@@ -92,12 +93,13 @@ struct QueueAddTests {
         }
         let first = try stage.add("/2/b.iso", "--paused")
         // The folder of the configuration is ignored.
-        let add = try Segget.run(
+        let add = try Run(
             [
                 "add", "--queue", stage.queue, "--recover", ".", "-H", "X-Key: 1", "--tag", "t",
                 "--first",
             ],
-            in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1", "SEGGET_DIRECTORY": "/tmp"])
+            in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1", "SEGGET_DIRECTORY": "/tmp"]
+        ).wait()
         #expect(add.end == .exit(0), "\(add.errorOutput)")
         let id = add.output.trimmingCharacters(in: .newlines)
         #expect(try stage.tasks().compactMap { $0["id"] as? String } == [id, first])
@@ -121,7 +123,7 @@ struct QueueAddTests {
     }
 
     /// Returns the arguments of the command in the hint about a damaged queue.
-    private func hinted(_ outcome: ChildProcess.Outcome) throws -> [String] {
+    private func hinted(_ outcome: Run.Outcome) throws -> [String] {
         let hint = try #require(
             outcome.errorOutput.split(separator: "\n").first { $0.hasPrefix("hint:") })
         let command = try #require(hint.split(separator: "`").dropFirst().first)
@@ -137,8 +139,9 @@ struct QueueAddTests {
             to: URL(fileURLWithPath: stage.queue + suffix))
         let refused = try stage.run("add", stage.origin.url("/2/b.iso"), "-H", "Authorization: x")
         #expect(refused.end == .exit(74), "\(refused.errorOutput)")
-        let recovered = try Segget.run(
-            try hinted(refused), in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"])
+        let recovered = try Run(
+            try hinted(refused), in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         #expect(recovered.end == .exit(0), "\(recovered.errorOutput)")
         _ = try stage.add("/2/b.iso", "-H", "Authorization: x", "--paused")
         #expect(

@@ -25,13 +25,14 @@ struct QueueBadDayTests {
         let stage = try QueueStage()
         _ = try stage.add("/1/a.iso", "--paused")
         let sql = "INSERT INTO grdb_migrations VALUES ('999')"
-        let tool = try ChildProcess.run(
+        let tool = try Run(
             "/usr/bin/python3",
             [
                 "-c",
                 "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
                 stage.queue, sql,
-            ])
+            ]
+        ).wait()
         try #require(tool.end == .exit(0), "\(tool.errorOutput)")
         let before = bytes(stage.queue)
         let outcome = try stage.run("add", "http://127.0.0.1/x")
@@ -45,10 +46,11 @@ struct QueueBadDayTests {
     func fullDiskLosesNoTask() throws {
         let stage = try QueueStage(size: 1000)
         let disk = try Tmpfs(size: 1 << 20)
-        func run(_ arguments: String...) throws -> ChildProcess.Outcome {
-            try Segget.run(
+        func run(_ arguments: String...) throws -> Run.Outcome {
+            try Run(
                 [arguments[0], "--queue", "\(disk.path)/queue.sqlite"] + arguments.dropFirst(),
-                in: stage.folder)
+                in: stage.folder
+            ).wait()
         }
         let first = try run("add", stage.origin.url("/1/a.iso"))
         #expect(first.end == .exit(0), "\(first.errorOutput)")
@@ -97,7 +99,7 @@ struct QueueBadDayTests {
         let stage = try QueueStage()
         stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
         for path in ["/1/a.iso", "/2/b.iso?sig=1"] {
-            let get = try Segget.start(["get", "-q", stage.origin.url(path)], in: stage.folder)
+            let get = try Run(["get", "-q", stage.origin.url(path)], in: stage.folder)
             let name = path.contains("a.iso") ? "a.iso" : "b.iso"
             #expect(eventually(timeout: 120) { (stage.files.recorded(name) ?? 0) >= 800_000 })
             get.signal(SIGKILL)

@@ -320,13 +320,14 @@ struct QueueCommandTests {
     @Test(.timeLimit(.minutes(5))) func filesHaveUmaskOfAddCommand() throws {
         let stage = try QueueStage(size: 1000)
         let folder = stage.files.sandbox.path("a/b")
-        let add = try ChildProcess.run(
+        let add = try Run(
             "/bin/sh",
             [
                 "-c", "umask 027; exec \"$0\" \"$@\"", try Segget.binary(), "add", "--no-config",
                 "--queue",
                 stage.queue, stage.origin.url("/1/a.iso"), "-d", folder,
-            ], in: stage.folder)
+            ], in: stage.folder
+        ).wait()
         #expect(add.end == .exit(0), "\(add.errorOutput)")
         #expect(try stage.run("run").end == .exit(0))
         func mode(_ path: String) -> mode_t {

@@ -14,12 +14,13 @@ struct QueueCostTests {
         try stage.home.write("list", list)
         try stage.done("add", "-i", stage.home.path("list"))
         let table = stage.home.path("calls")
-        let traced = try ChildProcess.run(
+        let traced = try Run(
             "/usr/bin/strace",
             [
                 "-f", "-c", "-U", "name,calls", "-o", table, "-e", "trace=openat,newfstatat",
                 try Segget.binary(), "run", "--queue", stage.queue, "--no-inhibit",
-            ], in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"], timeout: 300)
+            ], in: stage.folder, environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait(timeout: 300)
         try #require(traced.end == .exit(0), "\(traced.errorOutput)")
         for number in [0, tasks - 1] {
             #expect(try stage.isRight("f\(number)", "/\(number)/f\(number)"))

@@ -16,14 +16,15 @@ struct QueueKnownTests {
     /// Runs `segget add` in a folder below the download folder.
     private func add(
         in folder: String, _ arguments: String..., environment: [String: String] = [:]
-    ) throws -> ChildProcess.Outcome {
-        try Segget.run(
+    ) throws -> Run.Outcome {
+        try Run(
             ["add", "--queue", stage.queue, stage.origin.url("/1/a.iso")] + arguments,
             in: stage.files.sandbox.path(folder),
-            environment: ["SEGGET_NO_CONFIG": "1"].merging(environment) { $1 })
+            environment: ["SEGGET_NO_CONFIG": "1"].merging(environment) { $1 }
+        ).wait()
     }
 
-    private func id(_ outcome: ChildProcess.Outcome) -> String {
+    private func id(_ outcome: Run.Outcome) -> String {
         outcome.output.trimmingCharacters(in: .newlines)
     }
 
@@ -65,9 +66,10 @@ struct QueueKnownTests {
     ])
     func typedPathMakesReportedCopy(options: [String]) throws {
         let first = id(try add(in: "one"))
-        let copy = try Segget.run(
+        let copy = try Run(
             ["add", "--queue", stage.queue, stage.origin.url("/1/a.iso")] + options,
-            in: stage.files.sandbox.path("one"), environment: ["SEGGET_NO_CONFIG": "1"])
+            in: stage.files.sandbox.path("one"), environment: ["SEGGET_NO_CONFIG": "1"]
+        ).wait()
         #expect(copy.end == .exit(0) && id(copy) != first, "\(copy.errorOutput)")
         #expect(
             copy.errorOutput.contains("task \(id(copy)) is a copy: task \(first)"),
@@ -109,7 +111,7 @@ struct QueueKnownTests {
 
     @Test func addAttachFindsTask() throws {
         let first = id(try add(in: "one"))
-        let get = try Segget.start(
+        let get = try Run(
             ["add", "--attach", "--queue", stage.queue, stage.origin.url("/1/a.iso")],
             in: stage.files.sandbox.path("two"), environment: ["SEGGET_NO_CONFIG": "1"])
         let worker = try stage.work("--keep-running")

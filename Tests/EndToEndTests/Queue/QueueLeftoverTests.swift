@@ -13,7 +13,7 @@ struct QueueLeftoverTests {
     private var part: String { stage.files.sandbox.path("a.iso.part") }
 
     /// Starts a worker and a task with a slow server, and waits until the part has some bytes.
-    private func slowTask() throws -> (worker: ChildProcess, id: String) {
+    private func slowTask() throws -> (worker: Run, id: String) {
         stage.files.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso")
@@ -21,7 +21,7 @@ struct QueueLeftoverTests {
         return (worker, id)
     }
 
-    private func end(_ worker: ChildProcess) throws {
+    private func end(_ worker: Run) throws {
         worker.signal(SIGTERM)
         _ = try worker.wait()
     }

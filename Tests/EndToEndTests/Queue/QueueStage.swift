@@ -53,15 +53,15 @@ final class QueueStage: Sendable {
     }
 
     /// Starts `segget COMMAND --queue …` in the folder of the downloads.
-    func start(_ arguments: [String]) throws -> ChildProcess {
-        try Segget.start(
+    func start(_ arguments: [String]) throws -> Run {
+        try Run(
             [arguments[0], "--queue", queue] + arguments.dropFirst(), in: folder,
             environment: environment, network: network)
     }
 
     /// Runs a command, and waits until it ends.
     @discardableResult
-    func run(_ arguments: String...) throws -> ChildProcess.Outcome {
+    func run(_ arguments: String...) throws -> Run.Outcome {
         try start(arguments).wait(timeout: 300)
     }
 
@@ -83,7 +83,7 @@ final class QueueStage: Sendable {
     }
 
     /// Starts a worker, and waits until it accepts commands.
-    func work(_ arguments: String...) throws -> ChildProcess {
+    func work(_ arguments: String...) throws -> Run {
         let worker = try start(["run"] + arguments)
         let isReached = eventually { isWorked(by: worker.pid) || !worker.isRunning }
         try #require(isReached && worker.isRunning, "\(worker.errorOutput)")

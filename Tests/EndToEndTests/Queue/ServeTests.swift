@@ -16,14 +16,14 @@ struct ServeTests {
 
     private func serve(
         _ arguments: String..., environment: [String: String] = [:]
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         try start(arguments, environment: environment)
     }
 
     private func start(
         _ arguments: [String], environment: [String: String] = [:], program: String? = nil
-    ) throws -> ChildProcess {
-        try Segget.start(
+    ) throws -> Run {
+        try Run(
             ["serve", "--queue", stage.queue] + arguments, in: stage.folder,
             environment: ["SEGGET_NO_CONFIG": "1", "NOTIFY_SOCKET": manager.path]
                 .merging(environment) { $1 }, program: program)
@@ -49,8 +49,8 @@ struct ServeTests {
     /// Runs `serve --ping` like the health check of a container, in the environment of the service.
     @Test func pingExitCodeReportsService() throws {
         let environment = ["SEGGET_NO_CONFIG": "1", "SEGGET_DENY_PRIVATE": "no"]
-        func ping() throws -> ChildProcess.Outcome {
-            try Segget.start(
+        func ping() throws -> Run.Outcome {
+            try Run(
                 ["serve", "--ping", "--queue", stage.queue], in: stage.folder,
                 environment: environment
             ).wait(timeout: 60)
@@ -70,7 +70,7 @@ struct ServeTests {
     @Test func reloadChangesNicenessOfMainThread() throws {
         let configuration = stage.home.path("configuration")
         try "nice = 3\n".write(toFile: configuration, atomically: true, encoding: .utf8)
-        let service = try Segget.start(
+        let service = try Run(
             ["serve", "--queue", stage.queue, "--config", configuration], in: stage.folder,
             environment: ["NOTIFY_SOCKET": manager.path])
         let main = id_t(service.pid)
@@ -302,7 +302,7 @@ struct ServeTests {
             "SEGGET_NO_CONFIG": "1", "XDG_RUNTIME_DIR": runtime,
             "XDG_DATA_HOME": stage.home.path("data"), "NOTIFY_SOCKET": manager.path,
         ]
-        let listener = try ChildProcess(
+        let listener = try Run(
             "/usr/bin/systemd-socket-activate",
             [
                 "-l", socket, "-E", "SEGGET_NO_CONFIG", "-E", "XDG_RUNTIME_DIR", "-E",
@@ -311,7 +311,7 @@ struct ServeTests {
             environment: environment)
         #expect(eventually { access(socket, F_OK) == 0 })
         #expect(!manager.hasHeard("READY=1"))
-        let added = try Segget.start(
+        let added = try Run(
             ["add", stage.origin.url("/a")], in: stage.folder, environment: environment
         ).wait(timeout: 60)
         #expect(added.end == .exit(0), "\(added.errorOutput)")

@@ -14,8 +14,8 @@ struct ServiceManagerTests {
         return outcome.end == .exit(0) ? nil : outcome.output + outcome.errorOutput
     }()
 
-    private static func run(_ arguments: String...) throws -> ChildProcess.Outcome {
-        try ChildProcess.run("/usr/bin/env", ["python3", script] + arguments)
+    private static func run(_ arguments: String...) throws -> Run.Outcome {
+        try Run("/usr/bin/env", ["python3", script] + arguments).wait()
     }
 
     @Test(.enabled(if: hindrance == nil, "\(hindrance ?? "")"))

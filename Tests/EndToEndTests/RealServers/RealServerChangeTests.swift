@@ -20,7 +20,7 @@ struct RealServerChangeTests {
         _ = try killed.wait()
         let after = Content(size: 8_000_000, seed: 99)
         try overwrite(trial.servedPath(name), with: after)
-        let outcome = try Segget.run([trial.server.url("files/\(name)")], in: folder.path)
+        let outcome = try Run([trial.server.url("files/\(name)")], in: folder.path).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try after.firstDifference(at: folder.path(name)) == nil)
     }
@@ -36,8 +36,9 @@ struct RealServerChangeTests {
         guard utimes(trial.servedPath(file.name), nil) == 0 else {
             throw SystemCallError("utimes")
         }
-        let outcome = try Segget.run(
-            ["--json", trial.server.url(file.path)], in: folder.path)
+        let outcome = try Run(
+            ["--json", trial.server.url(file.path)], in: folder.path
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.output)")
         let finished = try #require(try jsonEvents(outcome.output).last)
         // Fewer than the file has: segget uses the killed run's bytes and downloads only a sample
@@ -73,7 +74,7 @@ struct RealServerChangeTests {
         } else {
             #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
             #expect(first == nil)
-            let again = try Segget.run([trial.server.url(file.path)], in: folder.path)
+            let again = try Run([trial.server.url(file.path)], in: folder.path).wait()
             #expect(again.end == .exit(0), "\(again.errorOutput)")
             #expect(try after.firstDifference(at: folder.path(file.name)) == nil)
         }

@@ -33,7 +33,7 @@ struct RealServerTests {
             let url = trial.server.url(file.path)
             for options in [[], ["-x", "1"]] {
                 let folder = try Sandbox()
-                let outcome = try Segget.run(options + [url], in: folder.path)
+                let outcome = try Run(options + [url], in: folder.path).wait()
                 let what = Comment("\(file.name) \(options): \(outcome.errorOutput)")
                 #expect(outcome.end == .exit(0), what)
                 // `#expect` of the bytes themselves would print both arrays.
@@ -42,7 +42,7 @@ struct RealServerTests {
                 #expect(try folder.names() == [file.name], what)
             }
             let folder = try Sandbox()
-            let outcome = try Segget.run(["-o", "-", url], in: folder.path)
+            let outcome = try Run(["-o", "-", url], in: folder.path).wait()
             let what = Comment("\(file.name) to standard output: \(outcome.errorOutput)")
             #expect(outcome.end == .exit(0), what)
             let isRight = outcome.standardOutput == file.bytes
@@ -58,7 +58,7 @@ struct RealServerTests {
         let lists = try Sandbox()
         let list = trial.files.map { trial.server.url($0.path) + "\n" }.joined()
         try lists.write("list", list)
-        let outcome = try Segget.run(["-i", lists.path("list")], in: folder.path)
+        let outcome = try Run(["-i", lists.path("list")], in: folder.path).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for file in trial.files {
             let isRight = (try? folder.read(file.name)).map(Array.init) == file.bytes
@@ -75,7 +75,7 @@ struct RealServerTests {
         let killed = try trial.startSlowly(file.name, rate: "4M", until: 1 << 20, in: folder)
         killed.signal(SIGKILL)
         #expect(try killed.wait().end == .signal(SIGKILL))
-        let outcome = try Segget.run([trial.server.url(file.path)], in: folder.path)
+        let outcome = try Run([trial.server.url(file.path)], in: folder.path).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         let isRight = (try? folder.read(file.name)).map(Array.init) == file.bytes
         #expect(isRight, "\(outcome.errorOutput)")
@@ -91,13 +91,13 @@ struct RealServerTests {
         let folder = try Sandbox()
         var expected = try trial.broughtByCurl(path)
         let arguments = ["-o", "list", "--overwrite", trial.server.url(path)]
-        var outcome = try Segget.run(arguments, in: folder.path)
+        var outcome = try Run(arguments, in: folder.path).wait()
         if expected != nil {
             // Some pages state the second in which they were made: compares two pages of the same
             // second.
             for _ in 0..<10 where (try? folder.read("list")).map(Array.init) != expected {
                 expected = try trial.broughtByCurl(path)
-                outcome = try Segget.run(arguments, in: folder.path)
+                outcome = try Run(arguments, in: folder.path).wait()
             }
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             let isRight = (try? folder.read("list")).map(Array.init) == expected

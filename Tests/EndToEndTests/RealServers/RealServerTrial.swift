@@ -30,7 +30,7 @@ final class RealServerTrial: Sendable {
         let archive = Content(size: 150_000, seed: 4)
         let source = root.path("archive")
         try archive.write(to: source)
-        let gzip = try ChildProcess.run("/bin/gzip", ["-nc", source]).standardOutput
+        let gzip = try Run("/bin/gzip", ["-nc", source]).wait().standardOutput
         try FileManager.default.removeItem(atPath: source)
         files = [
             File(name: "empty.bin", bytes: []),
@@ -65,15 +65,15 @@ final class RealServerTrial: Sendable {
 
     /// Returns what curl downloads from a path, or `nil` if curl fails.
     func broughtByCurl(_ path: String) throws -> [UInt8]? {
-        let outcome = try ChildProcess.run("/usr/bin/curl", ["-qsfL", server.url(path)])
+        let outcome = try Run("/usr/bin/curl", ["-qsfL", server.url(path)]).wait()
         return outcome.exitCode == 0 ? outcome.standardOutput : nil
     }
 
     /// Starts a run that takes some seconds, and waits until its manifest records `bytes`.
     func startSlowly(
         _ name: String, rate: String, until bytes: Int64, in folder: Sandbox
-    ) throws -> ChildProcess {
-        let process = try Segget.start(
+    ) throws -> Run {
+        let process = try Run(
             ["--limit-rate", rate, server.url("files/\(name)")], in: folder.path)
         let begun = eventually(timeout: 120) {
             !process.isRunning || Self.recorded(name, in: folder) >= bytes

@@ -9,8 +9,9 @@ struct BasicDownloadTests {
         let content = Content(size: size, seed: 7)
         let origin = try FaultOrigin { .file(content, for: $0, etag: "\"v1\"") }
         let sandbox = try Sandbox()
-        let outcome = try Segget.run(
-            [origin.url("/a/file.bin"), "-x", "4"], in: sandbox.path)
+        let outcome = try Run(
+            [origin.url("/a/file.bin"), "-x", "4"], in: sandbox.path
+        ).wait()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         #expect(try sandbox.names() == ["file.bin"])
@@ -23,14 +24,15 @@ struct BasicDownloadTests {
         let nginx = try Nginx(root: root.path)
         let sandbox = try Sandbox()
         let url = nginx.secureURL("/file.bin")
-        let untrusted = try Segget.run([url], in: sandbox.path)
+        let untrusted = try Run([url], in: sandbox.path).wait()
         #expect(untrusted.exitCode == 77)
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [
                 url, "--ca-certificate", nginx.authority, "--checksum",
                 "sha256:\(content.sha256Hex)",
             ],
-            in: sandbox.path)
+            in: sandbox.path
+        ).wait()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }

@@ -18,7 +18,7 @@ struct CodingEndToEndTests {
             let lines = (0..<60_000).map { "line \($0) of a text that repeats itself\n" }
             try sandbox.write("text", lines.joined())
             plain = Array(try sandbox.read("text"))
-            let outcome = try ChildProcess.run("/bin/\(program)", ["-c", "text"], in: sandbox.path)
+            let outcome = try Run("/bin/\(program)", ["-c", "text"], in: sandbox.path).wait()
             coded = outcome.standardOutput
             guard outcome.exitCode == 0 else { throw Unexpected(text: outcome.errorOutput) }
         }
@@ -45,10 +45,11 @@ struct CodingEndToEndTests {
     private func run(
         _ name: String, _ options: [String] = [],
         answer: @escaping @Sendable (OriginRequest) -> OriginReply
-    ) async throws -> (ChildProcess.Outcome, Sandbox) {
+    ) async throws -> (Run.Outcome, Sandbox) {
         let (origin, sandbox) = (try FaultOrigin(answer), try Sandbox())
-        let outcome = try await Trials.run(
-            [origin.url("/dir/\(name)"), "--json", "-v"] + options, in: sandbox.path)
+        let outcome = try await Run(
+            [origin.url("/dir/\(name)"), "--json", "-v"] + options, in: sandbox.path
+        ).ended()
         origin.hearOut()
         return (outcome, sandbox)
     }
@@ -91,7 +92,7 @@ struct CodingEndToEndTests {
             case "pipe": [url, "-o", "-"]
             default: [url]
             }
-        let outcome = try await Trials.run(arguments + ["-v"], in: sandbox.path)
+        let outcome = try await Run(arguments + ["-v"], in: sandbox.path).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         let got =
             mode == "pipe" ? outcome.standardOutput : Array(try sandbox.read("text.txt"))

@@ -19,13 +19,13 @@ struct HTTP2EndToEndTests {
         try content.write(to: root.path("file.bin"))
     }
 
-    private func run(_ arguments: [String]) async throws -> ChildProcess.Outcome {
-        try await Trials.run(arguments + ["--json", "-v"], in: sandbox.path)
+    private func run(_ arguments: [String]) async throws -> Run.Outcome {
+        try await Run(arguments + ["--json", "-v"], in: sandbox.path).ended()
     }
 
     /// Expects the complete file, and that the first attempt found HTTP/2 and reported it once.
     private func expectComplete(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 0, report, sourceLocation: location)
@@ -93,7 +93,7 @@ struct HTTP2EndToEndTests {
             server.url("file.bin", isSecure: isSecure), "-x", "4", "--ca-certificate",
             server.authority,
         ]
-        let child = try Segget.start(arguments, in: sandbox.path)
+        let child = try Run(arguments, in: sandbox.path)
         let hasBegun = eventually(timeout: 120) {
             let data = FileManager.default.contents(atPath: sandbox.path("file.bin.segget"))
             let manifest = data.flatMap { try? Manifest(reading: Array($0)) }

@@ -115,8 +115,9 @@ struct HeadEndToEndTests {
         }
         try trial.sandbox.write("list", trial.origin.url("/dir/file.bin") + "\n")
         let url = trial.origin.url("/dir/file.bin")
-        let outcome = try await Trials.run(
-            mode == "one" ? [url, "-x", "2"] : ["-i", "list"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            mode == "one" ? [url, "-x", "2"] : ["-i", "list"], in: trial.sandbox.path
+        ).ended()
         trial.origin.hearOut()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         let path = trial.sandbox.path("file.bin")

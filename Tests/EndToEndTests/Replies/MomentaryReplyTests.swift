@@ -8,7 +8,7 @@ struct MomentaryReplyTests {
     private static let other = Content(size: size, seed: 9)
 
     private func expectAllKept(
-        _ stage: Stage, _ outcome: ChildProcess.Outcome, since requests: Int, kept: Int64,
+        _ stage: Stage, _ outcome: Run.Outcome, since requests: Int, kept: Int64,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)

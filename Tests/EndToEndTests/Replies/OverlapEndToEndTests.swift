@@ -52,7 +52,7 @@ struct OverlapEndToEndTests {
     @Test(arguments: all)
     func usesHeadOrFirstGet(answers: Answers) async throws {
         // On a busy machine, another connection may take over a stalled range.
-        let isAsExpected = try await Trials.oneOfThree {
+        let isAsExpected = try await oneOfThree {
             let (tally, network) = (Tally(), try NetworkPair())
             let trial = try WireTrial(size: 9_000_000, network: network) { request, reply in
                 if request.method == "HEAD" {
@@ -114,7 +114,7 @@ struct OverlapEndToEndTests {
 
     private func run(
         _ trial: WireTrial, _ options: [String] = ["-x", "4"]
-    ) async throws -> ChildProcess.Outcome {
+    ) async throws -> Run.Outcome {
         guard let network = trial.network else { preconditionFailure("no network") }
         let names = try NameServer(network, .silent, options: "timeout:1 attempts:9")
         defer { names.stop() }
@@ -124,6 +124,6 @@ struct OverlapEndToEndTests {
         // repeated, the others were asked before.
         #expect(eventually { names.questions >= 3 })
         names.become(.answers)
-        return try await Trials.end(of: child)
+        return try await child.ended()
     }
 }

@@ -34,14 +34,15 @@ struct PageForFileEndToEndTests {
     @Test(arguments: [300, 3_000_000])
     func warnsOfHTMLPage(size: Int) throws {
         let (origin, sandbox) = (try origin(size), try Sandbox())
-        let outcome = try Segget.run(
-            [origin.url("/model.safetensors"), "--json"], in: sandbox.path)
+        let outcome = try Run(
+            [origin.url("/model.safetensors"), "--json"], in: sandbox.path
+        ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(
             outcome.errorOutput.contains("WARNING: the file is an HTML page"),
             "\(outcome.errorOutput)")
         #expect(try jsonEvents(outcome.output).last?["html"] as? Bool == true)
-        let page = try Segget.run([origin.url("/index.html")], in: sandbox.path)
+        let page = try Run([origin.url("/index.html")], in: sandbox.path).wait()
         #expect(page.end == .exit(0) && !page.errorOutput.contains("WARNING"))
     }
 
@@ -49,23 +50,25 @@ struct PageForFileEndToEndTests {
     func refuseHTMLRefusesPage(size: Int) throws {
         let (origin, sandbox) = (try origin(size, type: "application/octet-stream"), try Sandbox())
         let urls = ["/model.gguf", "/2/disk.iso"].map(origin.url)
-        let one = try Segget.run([urls[0], "--refuse-html", "--json"], in: sandbox.path)
+        let one = try Run([urls[0], "--refuse-html", "--json"], in: sandbox.path).wait()
         #expect(one.end == .exit(69), "\(one.errorOutput)")
         #expect(try jsonEvents(one.output).last?["kind"] as? String == "html_page")
         let list = try sandbox.write(
             "list", urls.map { "\($0)\n refuse-html=true\n" }.joined())
-        #expect(try Segget.run(["-i", list], in: sandbox.path).end == .exit(69))
+        #expect(try Run(["-i", list], in: sandbox.path).wait().end == .exit(69))
         #expect(try sandbox.names() == ["list"])
         // With a checksum, the bytes are verified instead.
-        let digest = try Segget.run(
-            [urls[0], "--refuse-html", "--checksum", "crc32:00000000"], in: sandbox.path)
+        let digest = try Run(
+            [urls[0], "--refuse-html", "--checksum", "crc32:00000000"], in: sandbox.path
+        ).wait()
         #expect(digest.end == .exit(65), "\(digest.errorOutput)")
     }
 
     @Test func refusedPageIsNotWrittenToStandardOutput() throws {
         let (origin, sandbox) = (try origin(3_000_000), try Sandbox())
-        let outcome = try Segget.run(
-            [origin.url("/a.tar.gz"), "--refuse-html", "-o", "-"], in: sandbox.path)
+        let outcome = try Run(
+            [origin.url("/a.tar.gz"), "--refuse-html", "-o", "-"], in: sandbox.path
+        ).wait()
         #expect(outcome.end == .exit(69) && outcome.standardOutput.isEmpty)
     }
 

@@ -44,8 +44,9 @@ struct PartForWholeTests {
             Self.by200(&reply)
             if request.method == "HEAD" { head.bend(&reply) }
         }
-        let outcome = try await Trials.run(
-            [trial.origin.url("/dir/file.bin"), "-o", "-"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/dir/file.bin"), "-o", "-"], in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(trial.content.matches(outcome.standardOutput, in: 0..<Self.size))
     }
@@ -102,8 +103,9 @@ struct PartForWholeTests {
             if framing == "close" { reply.framing = .close }
         }
         let options = connections == "default" ? [] : ["-x", connections]
-        let outcome = try await Trials.run(
-            [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         let refused = try outcome.notices("response_refused")
         #expect(refused.count == 1, "\(outcome.errorOutput)")
@@ -147,7 +149,7 @@ struct PartForWholeTests {
             if !hasContentRange { reply.set("Content-Range", nil) }
         }
         try trial.sandbox.write("list", trial.origin.url("/dir/file.bin") + "\n")
-        let outcome = try await Trials.run(["-i", "list"], in: trial.sandbox.path)
+        let outcome = try await Run(["-i", "list"], in: trial.sandbox.path).ended()
         trial.origin.hearOut()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(

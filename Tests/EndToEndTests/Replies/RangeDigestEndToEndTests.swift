@@ -103,12 +103,13 @@ struct RangeDigestEndToEndTests {
             guard tally.add() == 2, case .content(_, let range) = reply.body else { return }
             reply.corruptAt = [range.lowerBound]
         }
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c", "\"$0\" -v -x 3 -o - \"$1\" >file.bin", try Segget.binary(),
                 trial.origin.url("/f"),
-            ], in: trial.sandbox.path)
+            ], in: trial.sandbox.path
+        ).wait()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("Content-Digest"), "\(outcome.errorOutput)")
         #expect(try trial.content.firstDifference(at: trial.sandbox.path("file.bin")) == nil)

@@ -36,11 +36,12 @@ struct ReplyDifferenceTests {
         let list = origins.enumerated().map { "\($1.url("/dir/row"))\n  out=segget\($0)\n" }
         try sandbox.write("list", list.joined())
         // One process for all rows, because starting processes takes most of the time.
-        let segget = try await Trials.run(
+        let segget = try await Run(
             [
                 "--input-file", "list", "--jobs", "4", "--json", "--retries", "0",
                 "--connect-timeout", "60", "--stall-timeout", "60",
-            ], in: sandbox.path)
+            ], in: sandbox.path
+        ).ended()
         let failures = try segget.events("error")
         for (number, row) in rows.enumerated() {
             let url = origins[number].url("/dir/row")
@@ -54,9 +55,9 @@ struct ReplyDifferenceTests {
         _ row: ReplyRow, _ number: Int, _ url: String, in sandbox: Sandbox, _ failure: WireEvent?
     ) async throws {
         let (theirs, ours) = ("curl\(number)", "segget\(number)")
-        let curl = try await Trials.end(
-            of: ChildProcess(
-                "/usr/bin/curl", ["-q", "-fsSL", "-m", "60", "-o", theirs, url], in: sandbox.path))
+        let curl = try await Run(
+            "/usr/bin/curl", ["-q", "-fsSL", "-m", "60", "-o", theirs, url], in: sandbox.path
+        ).ended()
         let names = try sandbox.names()
         let report: Comment = """
             \(row.name)

@@ -20,9 +20,10 @@ struct ReplySizeTests {
             reply.set("Content-Range", nil)
             reply.set("Content-Length", size)
         }
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [trial.origin.url("/file.bin"), "--retries", "0"] + (isPiped ? ["-o", "-"] : []),
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 76, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("`Content-Length: \(size)` cannot be right"))
         #expect(outcome.standardOutput.isEmpty)

@@ -65,7 +65,7 @@ struct SingleRequestTests {
         let link = try FaultOrigin(address: "127.0.0.2") { _ in
             .text(302, headers: [HeaderField("Location", target)])
         }
-        let outcome = try Segget.run(Self.single + [link.url("/go")], in: stage.folder)
+        let outcome = try Run(Self.single + [link.url("/go")], in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
         #expect(stage.origin.requests.asked == ["GET", "GET bytes=1000000-"])

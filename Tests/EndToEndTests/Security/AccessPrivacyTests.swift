@@ -21,8 +21,9 @@ struct AccessPrivacyTests {
         let first = try FaultOrigin(address: address) { request in
             request.path == "/hop" ? Self.redirect(other) : Self.redirect("/hop")
         }
-        let outcome = try await Trials.run(
-            [first.url("/file.bin"), "--json", "-v"] + Self.own, in: trial.sandbox.path)
+        let outcome = try await Run(
+            [first.url("/file.bin"), "--json", "-v"] + Self.own, in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         #expect(first.requests.count >= 2)
         for request in first.requests {
@@ -52,9 +53,10 @@ struct AccessPrivacyTests {
                 reply = .text(403)
             }
         }
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [trial.origin.url("/dir/file.bin"), "--json", "-v", "-x", "4"] + Self.own,
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         #expect(try !outcome.notices("resolving_again").isEmpty)
         for request in trial.origin.requests {

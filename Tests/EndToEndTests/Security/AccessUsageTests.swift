@@ -35,10 +35,10 @@ struct AccessUsageTests {
 
     private func expectRefusal(_ command: String, _ options: [String]) async throws {
         let trial = try WireTrial(size: 1000)
-        let child = try Segget.start(
+        let child = try Run(
             [command, trial.origin.url("/file.bin")] + options, in: trial.sandbox.path,
             environment: ["HOME": "/nonexistent"])
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.isEmpty)
         #expect(!outcome.errorOutput.contains("hush"), "\(outcome.errorOutput)")
@@ -53,11 +53,12 @@ struct AccessUsageTests {
         let nginx = try Nginx(root: root.path)
         let sandbox = try Sandbox()
         let file = try sandbox.write("client.pem", "no certificate\n")
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [
                 nginx.secureURL("/file.bin"), "--ca-certificate", nginx.authority,
                 "--client-certificate", file,
-            ], in: sandbox.path)
+            ], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("the client's certificate"))
         #expect(try sandbox.names() == ["client.pem"])
@@ -68,9 +69,10 @@ struct AccessUsageTests {
         let trial = try WireTrial { request, reply in
             if request.header("Authorization") != "Basic bWU6eA==" { reply = .text(401) }
         }
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             ["probe", trial.origin.url("/file.bin"), "-u", "me:x", "-b", "k=v", "-A", "a/1"],
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(trial.origin.requests.allSatisfy { $0.header("Cookie") == "k=v" })
         #expect(trial.origin.requests.allSatisfy { $0.header("User-Agent") == "a/1" })

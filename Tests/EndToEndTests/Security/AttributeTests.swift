@@ -6,8 +6,8 @@ import Testing
 
 /// Mode, modification time and digest of the finished file, and segget's use of memory.
 struct AttributeTests {
-    private func start(_ stage: Stage, umask: String) throws -> ChildProcess {
-        try ChildProcess(
+    private func start(_ stage: Stage, umask: String) throws -> Run {
+        try Run(
             "/bin/sh",
             [
                 "-c", "umask \(umask); exec \"$0\" \"$@\"", try Segget.binary(), "-x", "4",
@@ -65,7 +65,7 @@ struct AttributeTests {
         try stage.content.write(to: known.path("known"))
         var hex = Digest(crc32: CRC32.of(stage.content.bytes(0..<1_500_000))).hex
         if let tool {
-            let outcome = try ChildProcess.run("/usr/bin/\(tool)", [known.path("known")])
+            let outcome = try Run("/usr/bin/\(tool)", [known.path("known")]).wait()
             hex = String(outcome.output.prefix { $0 != " " })
         }
         let wrong = hex.prefix(1) == "0" ? "1" + hex.dropFirst() : "0" + hex.dropFirst()

@@ -28,12 +28,12 @@ struct CertificateTests {
         return ["--ca-certificate", path]
     }
 
-    private func run(_ arguments: [String]) async throws -> ChildProcess.Outcome {
-        try await Trials.run(arguments + ["-v", "--json"], in: sandbox.path)
+    private func run(_ arguments: [String]) async throws -> Run.Outcome {
+        try await Run(arguments + ["-v", "--json"], in: sandbox.path).ended()
     }
 
     private func expectUntrusted(
-        _ outcome: ChildProcess.Outcome, _ front: SecureFront,
+        _ outcome: Run.Outcome, _ front: SecureFront,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let text = Comment(rawValue: outcome.errorOutput)

@@ -16,11 +16,12 @@ struct ConfigurationEndToEndTests {
     private func run(
         _ stage: Stage, _ home: Sandbox, _ arguments: [String] = [],
         _ environment: [String: String] = [:]
-    ) throws -> ChildProcess.Outcome {
-        try Segget.run(
+    ) throws -> Run.Outcome {
+        try Run(
             arguments + [stage.origin.url("/file")], in: stage.folder,
             environment: ["XDG_CONFIG_HOME": home.path, "SEGGET_CONNECTIONS": ""]
-                .merging(environment) { $1 })
+                .merging(environment) { $1 }
+        ).wait()
     }
 
     @Test func commandLineOverridesEnvironmentAndFile() throws {

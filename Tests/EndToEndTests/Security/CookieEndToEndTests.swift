@@ -47,8 +47,9 @@ struct CookieEndToEndTests {
             #expect(trial.content.matches(bytes, in: 0..<trial.content.size))
             return
         }
-        let outcome = try await Trials.run(
-            [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         trial.origin.hearOut()
         let requests = trial.origin.requests
@@ -89,9 +90,10 @@ struct CookieEndToEndTests {
             }
         }
         let port = trial.origin.port
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             ["http://a.test:\(port)/dir/file.bin", "--json", "-v", "-x", "4"] + Self.resolve(port),
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         let asked = trial.origin.requests.filter { Self.host($0) == "c.test" }
         #expect(!asked.isEmpty)
@@ -122,9 +124,10 @@ struct CookieEndToEndTests {
         ] as [(String, Set<String>)] {
             place.withLock { $0 = target }
             let before = trial.origin.requests.count
-            let outcome = try await Trials.run(
+            let outcome = try await Run(
                 ["http://a.test:\(port)/go", "-o", "file.bin", "--overwrite", "--json", "-v"]
-                    + Self.resolve(port), in: trial.sandbox.path)
+                    + Self.resolve(port), in: trial.sandbox.path
+            ).ended()
             try trial.expectComplete(outcome)
             let requests = trial.origin.requests.dropFirst(before)
                 .filter { $0.path.hasSuffix("there") }
@@ -204,8 +207,9 @@ struct CookieEndToEndTests {
         let lines = (1...4).flatMap { number in
             items.map { trial.origin.url("/\($0.key).\(number)") + "\n\($0.value)" }
         }
-        let outcome = try await Trials.run(
-            ["-i", try files.write("list", lines.joined()), "-q"], in: trial.sandbox.path)
+        let outcome = try await Run(
+            ["-i", try files.write("list", lines.joined()), "-q"], in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try trial.sandbox.names().count == 4 * options.count)
         for request in trial.origin.requests {
@@ -241,11 +245,12 @@ struct CookieEndToEndTests {
         let host = secure.dropFirst("https://".count).prefix { $0 != ":" }
         let port = plain.port
         let urls = (1...12).flatMap { ["\(secure)\($0)", "http://\(host):\(port)/p\($0)"] }
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             urls + [
                 "-j", "1", "-q", "--ca-certificate", front.authority, "--resolve",
                 "\(host):\(port):127.0.0.1",
-            ], in: sandbox.path)
+            ], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try sandbox.names().count == 24)
         for request in plain.requests {
@@ -266,8 +271,9 @@ struct CookieEndToEndTests {
         }
         let port = trial.origin.port
         let urls = ["a.test", "b.test", "sub.a.test", "c.test"].map { "http://\($0):\(port)/\($0)" }
-        let outcome = try await Trials.run(
-            urls + ["-j", "1", "-q"] + Self.resolve(port), in: trial.sandbox.path)
+        let outcome = try await Run(
+            urls + ["-j", "1", "-q"] + Self.resolve(port), in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         for request in trial.origin.requests {
             let expected: Set = Self.host(request) == "a.test" ? ["host=1"] : []
@@ -287,9 +293,10 @@ struct CookieEndToEndTests {
             }
         }
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [origins[0].url("/file.bin"), "--mirror", origins[1].url("/file.bin"), "--json", "-v"],
-            in: sandbox.path)
+            in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         for (number, origin) in origins.enumerated() {
@@ -318,11 +325,12 @@ struct CookieEndToEndTests {
                 place.withLock { $0 }, "up=hush; Path=/", "safe=hush; Path=/; Secure")
         }
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [
                 front.url("/file.bin"), "-o", "file.bin", "--allow-downgrade", "-v",
                 "--ca-certificate", front.authority,
-            ], in: sandbox.path)
+            ], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         for request in middle.requests {

@@ -27,13 +27,13 @@ struct CredentialsEndToEndTests {
     /// Runs segget with `text` readable on descriptor 3.
     private func run(
         _ arguments: [String], descriptor text: String, in sandbox: Sandbox
-    ) async throws -> ChildProcess.Outcome {
+    ) async throws -> Run.Outcome {
         let secrets = try Sandbox()
         let file = try secrets.write("secret", text)
-        let child = try ChildProcess(
+        let child = try Run(
             "/bin/sh", ["-c", "exec \"$@\" 3<\(file)", "sh", try Segget.binary()] + arguments,
             in: sandbox.path)
-        return try await Trials.end(of: child)
+        return try await child.ended()
     }
 
     @Test func sendsUserOptionWithEveryRequest() async throws {
@@ -74,10 +74,10 @@ struct CredentialsEndToEndTests {
             + "machine 127.0.0.1 login me password \(Self.password)\n"
         let file = try home.write(".netrc", text)
         try trial.expectComplete(try await trial.run("--netrc-file", file))
-        let child = try Segget.start(
+        let child = try Run(
             [trial.origin.url("/dir/file.bin"), "--netrc", "--json", "--overwrite"],
             in: trial.sandbox.path, environment: ["HOME": home.path])
-        try trial.expectComplete(try await Trials.end(of: child))
+        try trial.expectComplete(try await child.ended())
         // `--user` names the user, and the netrc file has the password.
         try trial.expectComplete(
             try await trial.run("--netrc-file", file, "-u", "me", "--overwrite"))
@@ -104,10 +104,10 @@ struct CredentialsEndToEndTests {
             root: root.path, directives: "auth_basic \"r\"; auth_basic_user_file \(users);")
         let sandbox = try Sandbox()
         let url = nginx.url("/file.bin")
-        let wrong = try await Trials.run([url, "-u", "me:wrong"], in: sandbox.path)
+        let wrong = try await Run([url, "-u", "me:wrong"], in: sandbox.path).ended()
         #expect(wrong.exitCode == 77, "\(wrong.errorOutput)")
         #expect(eventually { (try? nginx.accessLog().count) == 1 })
-        let right = try await Trials.run([url, "-u", "me:s3/@cret"], in: sandbox.path)
+        let right = try await Run([url, "-u", "me:s3/@cret"], in: sandbox.path).ended()
         #expect(right.exitCode == 0, "\(right.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }
@@ -117,8 +117,9 @@ struct CredentialsEndToEndTests {
     func wrongPasswordIsSentOnce(options: [String]) async throws {
         let trial = try guarded()
         try trial.sandbox.write("netrc", "default login me password wrong\n")
-        let outcome = try await Trials.run(
-            [trial.origin.url("/dir/file.bin")] + options, in: trial.sandbox.path)
+        let outcome = try await Run(
+            [trial.origin.url("/dir/file.bin")] + options, in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("401 (Unauthorized)"))
         #expect(trial.origin.requests.count == 1)
@@ -145,7 +146,7 @@ struct CredentialsEndToEndTests {
     /// segget overwrites secrets in its arguments, which other users can read in /proc.
     @Test func hidesSecretsInItsArguments() async throws {
         let trial = try WireTrial { _, reply in reply.delayBeforeHeaders = .infinity }
-        let child = try Segget.start(
+        let child = try Run(
             [
                 "http://me:hush1@127.0.0.1:\(trial.origin.port)/f?key=hush6", "-u", "me:hush2",
                 "-H", "X-Key: hush3", "--cookie-text=k=hush4", "--proxy", "http://u:hush5@h:1",
@@ -159,6 +160,6 @@ struct CredentialsEndToEndTests {
         #expect(request.header("X-Key") == "hush3")
         #expect(request.header("Cookie") == "k=hush4")
         child.signal(SIGKILL)
-        _ = try await Trials.end(of: child)
+        _ = try await child.ended()
     }
 }

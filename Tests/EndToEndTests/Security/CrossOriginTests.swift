@@ -37,19 +37,19 @@ struct CrossOriginTests {
 
     private func run(
         _ trial: WireTrial, _ options: [String], bearer: String? = nil
-    ) async throws -> ChildProcess.Outcome {
+    ) async throws -> Run.Outcome {
         let port = trial.origin.port
         let hosts = ["a.test", "b.test", "sub.a.test", "a.test.", "test", "a.tes", "ba.test"]
         let arguments =
             ["http://a.test:\(port)/go", "-o", "file.bin", "--overwrite", "--json", "-v"]
             + hosts.flatMap { ["--resolve", "\($0):\(port):127.0.0.1"] } + options
-        guard let bearer else { return try await Trials.run(arguments, in: trial.sandbox.path) }
+        guard let bearer else { return try await Run(arguments, in: trial.sandbox.path).ended() }
         let secret = try Sandbox()
-        let child = try ChildProcess(
+        let child = try Run(
             "/bin/sh",
             ["-c", "exec \"$@\" 3<\(try secret.write("s", bearer))", "sh", try Segget.binary()]
                 + arguments + ["--bearer-fd", "3"], in: trial.sandbox.path)
-        return try await Trials.end(of: child)
+        return try await child.ended()
     }
 
     /// Each row has the target of a redirect, and whether that is the same origin.
@@ -161,8 +161,9 @@ struct CrossOriginTests {
         }
         place.withLock { $0 = cdn.url("/there") }
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(
-            [home.url("/file"), "-x", "1", "--json", "-v"] + Self.own, in: sandbox.path)
+        let outcome = try await Run(
+            [home.url("/file"), "-x", "1", "--json", "-v"] + Self.own, in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(tally.count() == 3)
         for request in cdn.requests {
@@ -176,9 +177,10 @@ struct CrossOriginTests {
     func mirrorsAreOtherOrigins(crosses: Bool) async throws {
         let trial = try MirrorTrial(3, size: 4_000_000) { $1.pace = 1_000_000 }
         let named = trial.url(2).replacing("http://", with: "http://x:y@")
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [trial.url(0), "--mirror", trial.url(1), "--mirror", named, "--json", "-v"] + Self.own
-                + (crosses ? ["--header-cross-origin"] : []), in: trial.sandbox.path)
+                + (crosses ? ["--header-cross-origin"] : []), in: trial.sandbox.path
+        ).ended()
         try trial.expectComplete(outcome)
         for (index, origin) in trial.origins.enumerated() {
             #expect(!origin.requests.isEmpty)
@@ -196,11 +198,12 @@ struct CrossOriginTests {
     @Test func connectRequestHasOnlyProxyCredentials() async throws {
         let proxy = try FaultOrigin { _ in .text(403, "no\u{1b}[31m") }
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [
                 "https://u:hush@a.test/f?hush", "--proxy", "http://p:q@127.0.0.1:\(proxy.port)",
                 "-v", "--retries", "0",
-            ] + Self.own, in: sandbox.path)
+            ] + Self.own, in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
         #expect(!proxy.requests.isEmpty)
         for request in proxy.requests {

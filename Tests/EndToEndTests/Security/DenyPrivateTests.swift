@@ -45,8 +45,8 @@ struct DenyPrivateTests {
     /// - Returns: The process, and the URL of its JSON-RPC.
     private func serve(
         _ address: String, _ arguments: [String], environment: [String: String] = [:]
-    ) throws -> (ChildProcess, String) {
-        let service = try Segget.start(
+    ) throws -> (Run, String) {
+        let service = try Run(
             ["serve", "--queue", stage.queue, "--rpc", "\(address):0", "-d", stage.folder]
                 + arguments,
             in: stage.folder,
@@ -162,7 +162,7 @@ private struct Client {
             network.entry
             + ["/usr/bin/curl", "-q", "-sS", "-d", String(decoding: body, as: UTF8.self), url]
             + options
-        let outcome = try ChildProcess(command[0], Array(command[1...])).wait(timeout: 60)
+        let outcome = try Run(command[0], Array(command[1...])).wait(timeout: 60)
         let answer = try JSONSerialization.jsonObject(with: Data(outcome.standardOutput))
         return try #require(answer as? [String: Any], "\(outcome.output)\(outcome.errorOutput)")
     }

@@ -50,11 +50,11 @@ struct DigestAuthenticationTests {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate, size: 20_000_000) { _, reply in reply.pace = 1_000_000 }
         let arguments = [trial.origin.url("/dir/file.bin"), "-u", "me:s3cret", "--json", "-v"]
-        let child = try Segget.start(arguments, in: trial.sandbox.path)
+        let child = try Run(arguments, in: trial.sandbox.path)
         #expect(eventually(timeout: 120) { trial.origin.bytesServed > 4_000_000 })
         child.signal(SIGKILL)
-        _ = try await Trials.end(of: child)
-        let outcome = try await Trials.run(arguments, in: trial.sandbox.path)
+        _ = try await child.ended()
+        let outcome = try await Run(arguments, in: trial.sandbox.path).ended()
         try trial.expectComplete(outcome)
         #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 0)
     }

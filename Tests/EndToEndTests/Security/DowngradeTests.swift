@@ -20,15 +20,15 @@ struct DowngradeTests {
 
     private func run(
         _ arguments: [String], _ front: SecureFront, environment: [String: String] = [:]
-    ) async throws -> ChildProcess.Outcome {
-        let child = try Segget.start(
+    ) async throws -> Run.Outcome {
+        let child = try Run(
             arguments + ["--ca-certificate", front.authority], in: sandbox.path,
             environment: environment)
-        return try await Trials.end(of: child)
+        return try await child.ended()
     }
 
     private func expectRefused(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) {
         let text = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 77, text, sourceLocation: location)
@@ -42,7 +42,7 @@ struct DowngradeTests {
     }
 
     private func expectComplete(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let text = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 0, text, sourceLocation: location)
@@ -172,8 +172,9 @@ struct DowngradeTests {
             ] {
                 place.withLock { $0 = end }
                 let before = (first.origin.requests.count, second.origin.requests.count)
-                let outcome = try await Trials.run(
-                    [first.url("/file.bin")] + own + access + options, in: sandbox.path)
+                let outcome = try await Run(
+                    [first.url("/file.bin")] + own + access + options, in: sandbox.path
+                ).ended()
                 try expectComplete(outcome)
                 #expect(!outcome.errorOutput.contains("hush"))
                 for request in first.origin.requests.dropFirst(before.0) {

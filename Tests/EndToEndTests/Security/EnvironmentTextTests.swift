@@ -9,9 +9,9 @@ struct EnvironmentTextTests {
     /// Runs `script` and then segget in a folder whose name is not UTF-8.
     private func run(
         _ arguments: [String], in sandbox: Sandbox, _ script: String = ""
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let enter = #"d="$(printf 'caf\351')"; mkdir -p "$d"; cd "$d"; "#
-        return try ChildProcess(
+        return try Run(
             "/bin/sh",
             ["-c", enter + script + #" exec "$0" "$@""#, try Segget.binary()] + arguments,
             in: sandbox.path,
@@ -23,7 +23,7 @@ struct EnvironmentTextTests {
 
     /// The names in the sandbox, as bytes.
     private func names(_ sandbox: Sandbox) throws -> [[UInt8]] {
-        let list = try ChildProcess.run("/bin/ls", ["-A", sandbox.path])
+        let list = try Run("/bin/ls", ["-A", sandbox.path]).wait()
         return list.standardOutput.split(separator: UInt8(ascii: "\n")).map(Array.init).filter {
             $0 != Array("home".utf8)
         }

@@ -38,12 +38,13 @@ struct HookEndToEndTests {
     @Test func onCompleteReceivesResult() throws {
         let (sandbox, command) = try makeRecorder()
         let stage = try Stage(size: 100_000)
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [
                 stage.origin.url("/file?token=hush"), "--on-complete", command, "--on-error",
                 "false", "--json",
             ], in: stage.folder,
-            environment: ["SEGGET_HEADER": "X: hush", "SEGGET_CHECKSUM": ""])
+            environment: ["SEGGET_HEADER": "X: hush", "SEGGET_CHECKSUM": ""]
+        ).wait()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         let facts = try variables(sandbox)
         #expect(facts["SEGGET_TASK_EVENT"] == "complete")

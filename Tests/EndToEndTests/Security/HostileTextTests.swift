@@ -10,7 +10,7 @@ struct HostileTextTests {
 
     /// Expects only printable text and line feeds, in valid UTF-8.
     private func expectPrintable(
-        _ outcome: ChildProcess.Outcome, _ what: String,
+        _ outcome: Run.Outcome, _ what: String,
         _ location: SourceLocation = #_sourceLocation
     ) {
         for bytes in [outcome.standardOutput, outcome.standardError] {
@@ -52,7 +52,7 @@ struct HostileTextTests {
                 [url, "--json", "-v", "--xattr"],
             ] {
                 let folder = try Sandbox()
-                let outcome = try await Trials.run(arguments, in: folder.path)
+                let outcome = try await Run(arguments, in: folder.path).ended()
                 // This test does not check whether a changing file completes.
                 let isRight = outcome.exitCode == 0 || path == "/changing"
                 #expect(isRight, "\(outcome.errorOutput)")
@@ -95,8 +95,9 @@ struct HostileTextTests {
             "/bytes", "/garbage",
         ] {
             for options in [["-v", "--json"], ["--progress", "plain"]] {
-                let outcome = try await Trials.run(
-                    [trial.origin.url(path), "--retries", "1"] + options, in: trial.sandbox.path)
+                let outcome = try await Run(
+                    [trial.origin.url(path), "--retries", "1"] + options, in: trial.sandbox.path
+                ).ended()
                 #expect(outcome.exitCode != 0 || path == "/range", "\(path)")
                 expectPrintable(outcome, path)
             }
@@ -110,9 +111,10 @@ struct HostileTextTests {
         let evil = "evil\u{1b}[31m\u{7}"
         let front = try SecureFront(certificate: .subject(evil)) { _ in .text(404) }
         let sandbox = try Sandbox()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [front.url("/f"), "--ca-certificate", front.authority, "-v", "--json"],
-            in: sandbox.path)
+            in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("not trusted"))
         expectPrintable(outcome, "certificate")
@@ -122,9 +124,10 @@ struct HostileTextTests {
                     .with { $0.reason = Self.evil }
             }
             for url in ["https://a.test/f", "http://a.test/f"] {
-                let outcome = try await Trials.run(
+                let outcome = try await Run(
                     [url, "--proxy", proxy.url(""), "-v", "--json", "--retries", "0"],
-                    in: sandbox.path)
+                    in: sandbox.path
+                ).ended()
                 #expect(outcome.exitCode == 77 || outcome.exitCode == 69)
                 expectPrintable(outcome, "proxy \(status)")
             }

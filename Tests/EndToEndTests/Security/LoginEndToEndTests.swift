@@ -15,9 +15,10 @@ struct LoginEndToEndTests {
     func filesOfAListShareOneLogin(size: Int64, jobs: [String]) async throws {
         let stage = try LoginStage(size: size)
         let list = (1...30).map { stage.data.url("/f\($0)") + "\n" }.joined()
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             ["-i", try files.write("list", list), "-q", "--netrc-file", try stage.netrc(in: files)]
-                + jobs, in: sandbox.path)
+                + jobs, in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         for number in 1...30 {
             #expect(try stage.content.firstDifference(at: sandbox.path("f\(number)")) == nil)
@@ -29,7 +30,7 @@ struct LoginEndToEndTests {
     @Test func failedLoginFailsEveryFile() async throws {
         let stage = try LoginStage(size: 1000)
         let urls = (1...8).map { stage.data.url("/f\($0)") }
-        let outcome = try await Trials.run(urls + ["-j", "8"], in: sandbox.path)
+        let outcome = try await Run(urls + ["-j", "8"], in: sandbox.path).ended()
         let text = outcome.errorOutput
         #expect(outcome.exitCode == 77, "\(text)")
         for url in urls {
@@ -56,11 +57,12 @@ struct LoginEndToEndTests {
     // MARK: --cookie-jar
 
     private func run(_ stage: LoginStage, _ arguments: [String]) async throws
-        -> ChildProcess.Outcome
+        -> Run.Outcome
     {
-        try await Trials.run(
+        try await Run(
             ["-q", "--netrc-file", try stage.netrc(in: files), "--overwrite"] + arguments,
-            in: sandbox.path)
+            in: sandbox.path
+        ).ended()
     }
 
     /// Returns the cookies of a file in Netscape's format, as `name=value`.
@@ -94,9 +96,10 @@ struct LoginEndToEndTests {
         #expect(stage.logins == 1)
         #expect(try cookies("jar") == ["session=ok", "user=me", "a=file"])
         // curl reads the file too.
-        let curl = try ChildProcess.run(
+        let curl = try Run(
             "/usr/bin/curl",
-            ["-q", "-sS", "-b", jar, "-o", "/dev/null", "-w", "%{http_code}", urls[0]])
+            ["-q", "-sS", "-b", jar, "-o", "/dev/null", "-w", "%{http_code}", urls[0]]
+        ).wait()
         #expect(curl.output == "200", "\(curl.errorOutput)")
     }
 
@@ -111,9 +114,10 @@ struct LoginEndToEndTests {
         }
         let items = ["/f1", "/f2", "/f3"].map { origin.url($0) }
         let list = "\(items[0])\n\(items[1])\n header=X-Key: 1\n\(items[2])\n"
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             ["-i", try files.write("list", list), "-q", "--cookie-jar", files.path("jar")],
-            in: sandbox.path)
+            in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
         #expect(try cookies("jar") == ["f1=1"])
     }
@@ -134,17 +138,18 @@ struct LoginEndToEndTests {
     @Test func cookieJarIsOnlyForTheCommandLine() throws {
         let url = "http://127.0.0.1:9/f"
         let list = try files.write("list", "\(url)\n cookie-jar=jar\n")
-        #expect(try Segget.run(["-i", list], in: sandbox.path).exitCode == 64)
+        #expect(try Run(["-i", list], in: sandbox.path).wait().exitCode == 64)
         let configuration = try files.write("config", "cookie-jar = jar\n")
         #expect(
-            try Segget.run([url, "--config", configuration], in: sandbox.path).exitCode == 64)
-        let added = try Segget.run(["add", url, "--cookie-jar", "jar"], in: sandbox.path)
+            try Run([url, "--config", configuration], in: sandbox.path).wait().exitCode == 64)
+        let added = try Run(["add", url, "--cookie-jar", "jar"], in: sandbox.path).wait()
         #expect(added.exitCode == 64)
         #expect(
-            try Segget.run([url, "--cookie-jar", "jar", "--no-cookies"], in: sandbox.path).exitCode
+            try Run([url, "--cookie-jar", "jar", "--no-cookies"], in: sandbox.path).wait().exitCode
                 == 64)
-        let variable = try Segget.run(
-            [url, "--dry-run"], in: sandbox.path, environment: ["SEGGET_COOKIE_JAR": "jar"])
+        let variable = try Run(
+            [url, "--dry-run"], in: sandbox.path, environment: ["SEGGET_COOKIE_JAR": "jar"]
+        ).wait()
         #expect(variable.exitCode == 69, "\(variable.errorOutput)")
         #expect(try sandbox.names().isEmpty)
     }

@@ -8,11 +8,12 @@ struct NegotiateTests {
     @Test func authenticatesWithTicket() throws {
         let (stage, sandbox) = (try KerberosStage(), try Sandbox())
         func run(_ arguments: [String], _ more: [String: String] = [:]) throws
-            -> ChildProcess.Outcome
+            -> Run.Outcome
         {
-            try Segget.run(
+            try Run(
                 arguments, in: sandbox.path,
-                environment: stage.environment.merging(more) { $1 })
+                environment: stage.environment.merging(more) { $1 }
+            ).wait()
         }
         let early = try run([stage.url, "--negotiate"])
         #expect(
@@ -46,9 +47,10 @@ struct NegotiateTests {
         try stage.getTicket()
         let redirector = try FaultOrigin { [url = stage.url] _ in .redirect(url) }
         for options in [["--negotiate"], ["--negotiate", "--header-cross-origin"]] {
-            let outcome = try Segget.run(
+            let outcome = try Run(
                 [redirector.url("/f.bin")] + options, in: sandbox.path,
-                environment: stage.environment)
+                environment: stage.environment
+            ).wait()
             #expect(outcome.end == .exit(77), "\(outcome.errorOutput)")
         }
         let asked = try stage.requests()
@@ -58,8 +60,9 @@ struct NegotiateTests {
     @Test(arguments: [["--user", "me:x"], ["--netrc-file", "/dev/null"]])
     func refusesOtherCredentials(options: [String]) throws {
         let sandbox = try Sandbox()
-        let outcome = try Segget.run(
-            ["http://127.0.0.1:1/f", "--negotiate"] + options, in: sandbox.path)
+        let outcome = try Run(
+            ["http://127.0.0.1:1/f", "--negotiate"] + options, in: sandbox.path
+        ).wait()
         #expect(outcome.end == .exit(64), "\(outcome.errorOutput)")
     }
 }

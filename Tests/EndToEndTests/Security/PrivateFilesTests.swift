@@ -12,8 +12,8 @@ struct PrivateFilesTests {
         return status.st_mode & 0o7777
     }
 
-    private func start(_ stage: Stage, _ options: [String], umask: String) throws -> ChildProcess {
-        try ChildProcess(
+    private func start(_ stage: Stage, _ options: [String], umask: String) throws -> Run {
+        try Run(
             "/bin/sh",
             ["-c", "umask \(umask); exec \"$0\" \"$@\"", try Segget.binary(), "-x", "2"]
                 + options + [stage.origin.url("/file")], in: stage.folder)

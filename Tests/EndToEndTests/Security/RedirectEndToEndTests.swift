@@ -67,9 +67,9 @@ struct RedirectEndToEndTests {
         try stage.home.write("list", "\(url)\n max-redirs=2\n")
         try stage.home.write("conf", "max-redirs = 2\n")
         func get(_ arguments: [String], _ environment: [String: String] = [:]) throws
-            -> ChildProcess.Outcome
+            -> Run.Outcome
         {
-            try Segget.start(["get"] + arguments, in: stage.folder, environment: environment)
+            try Run(["get"] + arguments, in: stage.folder, environment: environment)
                 .wait(timeout: 300)
         }
         let message = "redirects more than 2 times"
@@ -137,13 +137,13 @@ struct RedirectEndToEndTests {
                 """)
         let sandbox = try Sandbox()
         let trust = ["--ca-certificate", nginx.authority, "-v"]
-        let outcome = try await Trials.run([nginx.secureURL("/down")] + trust, in: sandbox.path)
+        let outcome = try await Run([nginx.secureURL("/down")] + trust, in: sandbox.path).ended()
         #expect(outcome.exitCode == 77)
         #expect(outcome.errorOutput.contains("less secure: not followed"))
         #expect(!outcome.errorOutput.contains("hush"))
         #expect(plain.requests.isEmpty)
         #expect(try sandbox.names() == [])
-        let same = try await Trials.run([nginx.secureURL("/same")] + trust, in: sandbox.path)
+        let same = try await Run([nginx.secureURL("/same")] + trust, in: sandbox.path).ended()
         #expect(same.exitCode == 0, "\(same.errorOutput)")
         #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
     }

@@ -114,7 +114,7 @@ struct RedirectTargetTests {
         ]
         for setting in settings {
             let file = try list.write("list", "\(trial.origin.url("/f"))\n  \(setting)\n")
-            let outcome = try await Trials.run(["-i", file], in: trial.sandbox.path)
+            let outcome = try await Run(["-i", file], in: trial.sandbox.path).ended()
             #expect(outcome.exitCode == 64, "\(setting): \(outcome.errorOutput)")
         }
         let file = try list.write("config", "header = \"X: a\rX-Injected: 1\"\n")

@@ -22,7 +22,7 @@ struct RefusedURLTests {
         let sandbox = try Sandbox()
         try sandbox.write("list.txt", "http://127.0.0.1:1/x\n")
         for command in [["get"], ["probe"], ["get", "--dry-run"]] {
-            let outcome = try await Trials.run(command + [url], in: sandbox.path)
+            let outcome = try await Run(command + [url], in: sandbox.path).ended()
             #expect(outcome.exitCode == 64, "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains(words), "\(outcome.errorOutput)")
             let lines = outcome.errorOutput.split(separator: "\n")
@@ -55,13 +55,13 @@ struct RefusedURLTests {
         let folder = try Sandbox()
         try FileManager.default.createDirectory(
             atPath: folder.path(host), withIntermediateDirectories: true)
-        let outcome = try await Trials.run(["\(host)/dir/file.bin"], in: folder.path)
+        let outcome = try await Run(["\(host)/dir/file.bin"], in: folder.path).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         // With a scheme it is a URL, even if such a path exists.
         try FileManager.default.createDirectory(
             atPath: folder.path("http:/\(host)"), withIntermediateDirectories: true)
         try folder.write("http:/\(host)/x", "")
-        let second = try await Trials.run(["http://\(host)/x"], in: folder.path)
+        let second = try await Run(["http://\(host)/x"], in: folder.path).ended()
         #expect(second.exitCode == 0, "\(second.errorOutput)")
     }
 
@@ -75,8 +75,9 @@ struct RefusedURLTests {
             ("?", false), ("#a?b=hush", false),
         ] {
             for command in [[], ["probe"], ["--dry-run"]] {
-                let outcome = try await Trials.run(
-                    command + [trial.origin.url("/f\(query)")], in: trial.sandbox.path)
+                let outcome = try await Run(
+                    command + [trial.origin.url("/f\(query)")], in: trial.sandbox.path
+                ).ended()
                 #expect([69, 77].contains(outcome.exitCode), "\(outcome.errorOutput)")
                 #expect(
                     outcome.errorOutput.contains(Self.words) == isHinted, "\(outcome.errorOutput)")
@@ -85,8 +86,9 @@ struct RefusedURLTests {
         }
         // No shell has cut the URLs of a list, so only the other URL gets the hint.
         let list = try Sandbox().keeping("\(trial.origin.url("/f?a=hush"))\n")
-        let listed = try await Trials.run(
-            ["-i", list.path("list"), trial.origin.url("/g?a=hush")], in: trial.sandbox.path)
+        let listed = try await Run(
+            ["-i", list.path("list"), trial.origin.url("/g?a=hush")], in: trial.sandbox.path
+        ).ended()
         let hints = listed.errorOutput.components(separatedBy: Self.words).count - 1
         #expect(hints == 1, "\(listed.errorOutput)")
     }

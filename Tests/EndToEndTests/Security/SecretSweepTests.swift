@@ -76,7 +76,7 @@ struct SecretSweepTests {
 
     /// Expects no secret in the output, nor in the names, contents and attributes of the files.
     private func expectNone(
-        _ outcome: ChildProcess.Outcome, _ sandbox: Sandbox, _ what: String
+        _ outcome: Run.Outcome, _ sandbox: Sandbox, _ what: String
     ) throws {
         expectNone(outcome.output + outcome.errorOutput, what)
         for name in try sandbox.names() {
@@ -93,7 +93,7 @@ struct SecretSweepTests {
     private func attributes(_ path: String) throws -> String {
         let script =
             "import os, sys; p = sys.argv[1]; print([os.getxattr(p, n) for n in os.listxattr(p)])"
-        return try ChildProcess.run("/usr/bin/python3", ["-c", script, path]).output
+        return try Run("/usr/bin/python3", ["-c", script, path]).wait().output
     }
 
     /// Every kind of reply, for one URL with hooks and all options, and for a list.
@@ -105,8 +105,9 @@ struct SecretSweepTests {
     func noReplyRevealsSecrets(kind: String, code: Int32) async throws {
         let sandbox = try Sandbox()
         let options = Self.own + ["--on-error", Self.hook, "--on-complete", Self.hook]
-        let outcome = try await Trials.run(
-            [url(kind), "--json", "-v", "--xattr", "--keep-manifest"] + options, in: sandbox.path)
+        let outcome = try await Run(
+            [url(kind), "--json", "-v", "--xattr", "--keep-manifest"] + options, in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == code, "\(kind): \(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("SEGGET_TASK_URL=http://127.0.0.1:"))
         try expectNone(outcome, sandbox, kind)
@@ -114,7 +115,7 @@ struct SecretSweepTests {
         let other = try Sandbox()
         let list = try other.write(
             "list.bin", "\(url(kind))\n  http-user=me\n  http-passwd=OPTPWD\n")
-        let listed = try await Trials.run(["-i", list] + Self.own, in: other.path)
+        let listed = try await Run(["-i", list] + Self.own, in: other.path).ended()
         #expect(listed.exitCode == code, "\(kind): \(listed.errorOutput)")
         try expectNone(listed, other, "\(kind) in a list")
     }
@@ -152,7 +153,7 @@ struct SecretSweepTests {
         ]
         for (name, arguments, code) in cases {
             let sandbox = try Sandbox()
-            let outcome = try await Trials.run(arguments + Self.own, in: sandbox.path)
+            let outcome = try await Run(arguments + Self.own, in: sandbox.path).ended()
             let isExpected =
                 outcome.exitCode == code || (code == 78 && (outcome.exitCode ?? 0) > 0)
             #expect(isExpected, "\(name): \(outcome.errorOutput)")
@@ -172,7 +173,7 @@ struct SecretSweepTests {
         for text in texts {
             let sandbox = try Sandbox()
             let list = try sandbox.write("list.bin", text)
-            let outcome = try await Trials.run(["-i", list], in: sandbox.path)
+            let outcome = try await Run(["-i", list], in: sandbox.path).ended()
             #expect(outcome.exitCode == 64, "\(text): \(outcome.errorOutput)")
             try expectNone(outcome, sandbox, text)
         }
@@ -182,22 +183,22 @@ struct SecretSweepTests {
         ] {
             let sandbox = try Sandbox()
             let file = try sandbox.write("config.bin", text)
-            let outcome = try await Trials.run([right, "--config", file], in: sandbox.path)
+            let outcome = try await Run([right, "--config", file], in: sandbox.path).ended()
             #expect(outcome.exitCode == 64, "\(text): \(outcome.errorOutput)")
             try expectNone(outcome, sandbox, text)
         }
         let sandbox = try Sandbox()
-        let variables = try await Trials.end(
-            of: Segget.start(
-                [right], in: sandbox.path, environment: ["SEGGET_HEADER": "HEADR7"]))
+        let variables = try await Run(
+            [right], in: sandbox.path, environment: ["SEGGET_HEADER": "HEADR7"]
+        ).ended()
         #expect(variables.exitCode == 64)
         try expectNone(variables, sandbox, "variables")
         // `ulimit -f` counts units of 512 bytes, so the file exceeds the limit.
-        let full = try await Trials.end(
-            of: ChildProcess(
-                "/bin/sh",
-                ["-c", "ulimit -f 100; exec \"$0\" \"$@\"", try Segget.binary(), right, "-v"]
-                    + ["--file-allocation", "none", "--json"], in: sandbox.path))
+        let full = try await Run(
+            "/bin/sh",
+            ["-c", "ulimit -f 100; exec \"$0\" \"$@\"", try Segget.binary(), right, "-v"]
+                + ["--file-allocation", "none", "--json"], in: sandbox.path
+        ).ended()
         #expect(full.exitCode == 74, "\(full.errorOutput)")
         try expectNone(full, sandbox, "full")
     }
@@ -230,15 +231,15 @@ struct SecretSweepTests {
                 OriginReply.text(200).with { $0.delayBeforeHeaders = .infinity }
             }
             let place = "127.0.0.1:\(origin.port)"
-            let child = try Segget.start(
+            let child = try Run(
                 arguments.map { $0.replacing("PLACE", with: place) }, in: sandbox.path)
             #expect(eventually(timeout: 120) { !origin.requests.isEmpty })
             try expectHidden(child)
             child.signal(SIGKILL)
-            _ = try await Trials.end(of: child)
+            _ = try await child.ended()
         }
         // segget refuses an argument that is not UTF-8, because it could not find and hide it.
-        let odd = try ChildProcess(
+        let odd = try Run(
             "/bin/sh",
             [
                 "-c", #"exec "$0" http://127.0.0.1:1/ -u "$(printf 'me:P\351')""#,
@@ -248,7 +249,7 @@ struct SecretSweepTests {
         #expect(odd.end == .exit(64))
         #expect(odd.errorOutput.contains("argument 3 is not UTF-8"), "\(odd.errorOutput)")
         // segget hides its arguments while it waits for a list on standard input.
-        let waiting = try ChildProcess(
+        let waiting = try Run(
             "/bin/sh",
             ["-c", "sleep 300 | exec \"$0\" \"$@\"", try Segget.binary(), "-i", "-"]
                 + ["-u", "me:OPTPWD", "-H", "X: HEADR7"], in: sandbox.path)
@@ -259,10 +260,10 @@ struct SecretSweepTests {
         }
         #expect(isHidden, "\(children(of: waiting.pid).map(commandLine))")
         for pid in children(of: waiting.pid) { kill(pid, SIGKILL) }
-        _ = try await Trials.end(of: waiting)
+        _ = try await waiting.ended()
     }
 
-    private func expectHidden(_ child: ChildProcess) throws {
+    private func expectHidden(_ child: Run) throws {
         expectNone(commandLine(child.pid), "command line")
         let tasks = "/proc/\(child.pid)/task"
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {

@@ -40,7 +40,7 @@ struct SecretsEndToEndTests {
             default: break
             }
         }
-        let child = try Segget.start(
+        let child = try Run(
             [secretURL(trial.origin), "-H", "X-Key: h3ader", "-x", "3"] + options,
             in: trial.sandbox.path)
         let manifest = trial.sandbox.path("file.bin.segget")
@@ -50,7 +50,7 @@ struct SecretsEndToEndTests {
                 return text?.contains("\"extents\"") == true && trial.gets.count > 8
             })
         child.signal(SIGKILL)
-        let outcome = try await Trials.end(of: child)
+        let outcome = try await child.ended()
         #expect(outcome.end == .signal(SIGKILL))
         expectNoSecret(outcome.output + outcome.errorOutput)
         expectNoSecret(String(decoding: try trial.sandbox.read("file.bin.segget"), as: UTF8.self))
@@ -66,9 +66,10 @@ struct SecretsEndToEndTests {
             if status == 0 { reply = .resetWithoutReply }
         }
         for options in [["--json", "-v"], []] {
-            let outcome = try await Trials.run(
+            let outcome = try await Run(
                 [secretURL(trial.origin), "-H", "X-Key: h3ader", "--retries", "0"] + options,
-                in: trial.sandbox.path)
+                in: trial.sandbox.path
+            ).ended()
             #expect(
                 outcome.exitCode
                     == (status < 400 && status > 0 || status < 404 && status > 400
@@ -80,9 +81,10 @@ struct SecretsEndToEndTests {
 
     @Test func wrongChecksumRevealsNoSecrets() async throws {
         let trial = try WireTrial(size: 100_000)
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [secretURL(trial.origin), "--json", "-v", "--checksum", "crc32:00000000"],
-            in: trial.sandbox.path)
+            in: trial.sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 65)
         expectNoSecret(outcome.output + outcome.errorOutput)
         expectNoSecret(String(decoding: try trial.sandbox.read("file.bin.segget"), as: UTF8.self))

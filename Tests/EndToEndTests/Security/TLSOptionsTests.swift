@@ -24,11 +24,12 @@ struct TLSOptionsTests {
 
     private func run(
         _ nginx: Nginx, _ options: [String], trusting: Bool = true
-    ) async throws -> ChildProcess.Outcome {
+    ) async throws -> Run.Outcome {
         let trust = trusting ? ["--ca-certificate", nginx.authority] : []
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [nginx.secureURL("/file.bin"), "--overwrite", "-x", "4", "--retries", "0"] + trust
-                + options, in: sandbox.path)
+                + options, in: sandbox.path
+        ).ended()
         if outcome.exitCode == 0 {
             #expect(try content.firstDifference(at: sandbox.path("file.bin")) == nil)
         }
@@ -37,13 +38,14 @@ struct TLSOptionsTests {
 
     /// The SHA-256 of the server's public key, in the form of `--pinned-public-key`.
     private func pin(_ nginx: Nginx) throws -> String {
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh",
             [
                 "-c",
                 "openssl x509 -in \"$1\" -pubkey -noout | openssl pkey -pubin -outform der"
                     + " | openssl dgst -sha256 -binary | openssl base64", "sh", nginx.certificate,
-            ], environment: ["PATH": "/usr/bin:/bin"])
+            ], environment: ["PATH": "/usr/bin:/bin"]
+        ).wait()
         return "sha256//" + outcome.output.filter { $0 != "\n" }
     }
 
@@ -53,8 +55,9 @@ struct TLSOptionsTests {
         let plain = try nginx()
         let port = plain.url("/file.bin").dropFirst("http".count)
         for (url, hint) in [(old.secureURL("/file.bin"), "--tls-min"), ("https\(port)", "scheme")] {
-            let outcome = try await Trials.run(
-                [url, "--tls-min", "1.3", "--insecure", "--json"], in: sandbox.path)
+            let outcome = try await Run(
+                [url, "--tls-min", "1.3", "--insecure", "--json"], in: sandbox.path
+            ).ended()
             #expect(outcome.exitCode == 69)
             #expect(!outcome.output.contains("retrying"))
             #expect(outcome.errorOutput.contains(hint), "\(outcome.errorOutput)")
@@ -75,11 +78,12 @@ struct TLSOptionsTests {
             "trust.pem",
             try [here, there].map { try String(contentsOfFile: $0.authority, encoding: .utf8) }
                 .joined())
-        let outcome = try await Trials.run(
+        let outcome = try await Run(
             [
                 here.secureURL("/to"), "-o", "file.bin", "--ca-certificate", trust,
                 "--client-certificate", client.certificate, "--client-key", client.key,
-            ], in: sandbox.path)
+            ], in: sandbox.path
+        ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
     }
 
@@ -91,8 +95,9 @@ struct TLSOptionsTests {
         let outcome = try await run(nginx, ["--insecure"], trusting: false)
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("WARNING: certificates are not checked"))
-        let probe = try await Trials.run(
-            ["probe", nginx.secureURL("/file.bin"), "--insecure"], in: sandbox.path)
+        let probe = try await Run(
+            ["probe", nginx.secureURL("/file.bin"), "--insecure"], in: sandbox.path
+        ).ended()
         #expect(probe.exitCode == 0, "\(probe.errorOutput)")
         #expect(probe.errorOutput.contains("WARNING: certificates are not checked"))
     }
@@ -101,8 +106,9 @@ struct TLSOptionsTests {
         let nginx = try nginx()
         let right = try pin(nginx)
         let wrong = "sha256//" + String(repeating: "A", count: 43) + "="
-        let key = try ChildProcess.run(
-            "/usr/bin/openssl", ["x509", "-in", nginx.certificate, "-pubkey", "-noout"])
+        let key = try Run(
+            "/usr/bin/openssl", ["x509", "-in", nginx.certificate, "-pubkey", "-noout"]
+        ).wait()
         let file = try sandbox.write("key.pem", key.output)
         for pin in [right, "\(wrong);\(right)", file] {
             let outcome = try await run(nginx, ["--pinned-public-key", pin])
@@ -163,7 +169,7 @@ struct TLSOptionsTests {
         let client = try nginx.makeClientCertificate(password: "hush")
         for (text, code) in [("hush\n", 0), ("wrong\n", 64)] as [(String, Int32)] {
             let secret = try users.write("secret", text)
-            let child = try ChildProcess(
+            let child = try Run(
                 "/bin/sh",
                 [
                     "-c", "exec \"$@\" 3<\(secret)", "sh", try Segget.binary(),
@@ -171,7 +177,7 @@ struct TLSOptionsTests {
                     "--client-certificate", client.certificate, "--client-key", client.key,
                     "--client-key-password-fd", "3", "--overwrite",
                 ], in: sandbox.path)
-            let outcome = try await Trials.end(of: child)
+            let outcome = try await child.ended()
             #expect(outcome.exitCode == code, "\(outcome.errorOutput)")
         }
         // segget does not prompt for the key's password.

@@ -15,11 +15,12 @@ struct TrustEndToEndTests {
 
     private func run(
         _ front: SecureFront, _ environment: [String: String], _ options: String...
-    ) throws -> (ChildProcess.Outcome, [String]) {
+    ) throws -> (Run.Outcome, [String]) {
         let sandbox = try Sandbox()
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [front.url("/f.bin"), "--retries", "0"] + options, in: sandbox.path,
-            environment: Self.clean.merging(environment) { $1 })
+            environment: Self.clean.merging(environment) { $1 }
+        ).wait()
         return (outcome, try sandbox.names())
     }
 
@@ -46,7 +47,7 @@ struct TrustEndToEndTests {
         let (front, folder) = (try front(), try Sandbox())
         try folder.write(
             "ca.pem", String(contentsOfFile: front.authority, encoding: .utf8))
-        let hash = try ChildProcess.run("/usr/bin/openssl", ["rehash", folder.path])
+        let hash = try Run("/usr/bin/openssl", ["rehash", folder.path]).wait()
         #expect(hash.end == .exit(0), "\(hash.errorOutput)")
         let (outcome, _) = try run(front, ["SSL_CERT_DIR": folder.path])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -64,7 +65,7 @@ struct TrustEndToEndTests {
     /// In a mount namespace whose /etc/ssl is empty.
     @Test func reportsMissingSystemCertificates() throws {
         let (front, sandbox) = (try front(), try Sandbox())
-        let outcome = try ChildProcess(
+        let outcome = try Run(
             "/usr/bin/unshare",
             [
                 "-m", "/bin/sh", "-c",
@@ -92,14 +93,15 @@ struct TrustEndToEndTests {
         environment["SSL_CERT_FILE"] = front.authority
         if isVariable { environment["https_proxy"] = url }
         let sandbox = try Sandbox()
-        let outcome = try Segget.run(
+        let outcome = try Run(
             [front.url("/f.bin"), "--retries", "0"] + (isVariable ? [] : ["--proxy", url]),
             in: sandbox.path,
-            environment: environment)
+            environment: environment
+        ).wait()
         expectBlame(outcome)
     }
 
-    private func expectBlame(_ outcome: ChildProcess.Outcome) {
+    private func expectBlame(_ outcome: Run.Outcome) {
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         for word in ["the proxy cannot be used", "https_proxy=http://"] {
             #expect(outcome.errorOutput.contains(word), "\(outcome.errorOutput)")
@@ -113,7 +115,7 @@ struct TrustEndToEndTests {
         }
         let sandbox = try Sandbox()
         for options in [[], ["--user", "me:hush"]] {
-            let outcome = try Segget.run([origin.url("/f")] + options, in: sandbox.path)
+            let outcome = try Run([origin.url("/f")] + options, in: sandbox.path).wait()
             #expect(outcome.end == .exit(77), "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains(word), "\(outcome.errorOutput)")
             #expect(!outcome.errorOutput.contains("right credentials"))

@@ -15,7 +15,7 @@ final class ServiceSoak {
     }
 
     private let stage: QueueStage
-    private let service: ChildProcess
+    private let service: Run
     private let listening: [QueueSubscriber]
     private var random: SplitMix64
     private let isHonest = Guarded(false)

@@ -57,15 +57,15 @@ final class SoakRound {
         let before = manifest()
         server.begin(run: number)
         let served = server.origin.bytesServed
-        let process = try Segget.start(
+        let process = try Run(
             plan.arguments(sha256: server.versions[server.hasChanged ? 1 : 0].sha256Hex)
                 + [server.origin.url("/file")], in: folder)
         report.runs += 1
         let signal = isHonest ? nil : watch(process, plan.stops[number], since: served)
-        let outcome: ChildProcess.Outcome
+        let outcome: Run.Outcome
         do {
             outcome = try process.wait(timeout: Self.patience)
-        } catch let timeout as ChildProcess.TimedOut {
+        } catch let timeout as Run.TimedOut {
             lastErrors = timeout.outcome.errorOutput
             report.failures.append("run \(number) did not end in \(Self.patience) s")
             return true
@@ -110,7 +110,7 @@ final class SoakRound {
 
     /// Waits until the signal is due, and sends it.
     private func watch(
-        _ process: ChildProcess, _ stop: SoakPlan.Stop, since served: Int64
+        _ process: Run, _ stop: SoakPlan.Stop, since served: Int64
     ) -> SoakPlan.Stop.Signal? {
         let isDue = eventually(timeout: Self.patience, poll: 0.002) {
             look(at: process)
@@ -130,13 +130,13 @@ final class SoakRound {
         return stop.signal
     }
 
-    private func look(at process: ChildProcess) {
+    private func look(at process: Run) {
         report.peakDescriptors = max(report.peakDescriptors, openDescriptors(process.pid))
     }
 
     /// Checks the conditions that hold after every run.
     private func check(
-        _ outcome: ChildProcess.Outcome, _ signal: SoakPlan.Stop.Signal?, _ number: Int
+        _ outcome: Run.Outcome, _ signal: SoakPlan.Stop.Signal?, _ number: Int
     ) throws {
         let names = try names()
         func fail(_ text: String) {

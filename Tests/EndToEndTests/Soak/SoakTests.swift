@@ -66,7 +66,7 @@ struct SoakTests {
         let sandbox = try Sandbox("segget-soak")
         let list = try sandbox.write("list", files.list(origin))
         let arguments = ["-i", list, "-d", sandbox.path, "-j", "3", "-x", "4", "--retries", "2"]
-        let process = try Segget.start(
+        let process = try Run(
             arguments + ["--stall-timeout", "2", "--quiet"], in: sandbox.path)
         var samples: [(share: Double, memory: Int64, descriptors: Int)] = []
         let hasEnded = eventually(timeout: 60 + 10 * seconds, poll: 0.02) {
@@ -90,7 +90,7 @@ struct SoakTests {
         #expect(end.memory <= middle.memory + middle.memory / 5 + (4 << 20), report)
         #expect(end.descriptors <= middle.descriptors + 12, report)
         files.behave()
-        let second = try Segget.run(arguments + ["--quiet"], in: sandbox.path, timeout: 300)
+        let second = try Run(arguments + ["--quiet"], in: sandbox.path).wait(timeout: 300)
         #expect(second.exitCode == 0, "\(second.errorOutput)")
         #expect(try sandbox.names() == (files.names + ["list"]).sorted())
         for number in 0..<files.count {

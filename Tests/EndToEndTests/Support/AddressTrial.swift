@@ -52,17 +52,18 @@ final class AddressTrial: Sendable {
     var port: UInt16 { origins[0].port }
 
     /// Downloads from a host name that resolves to all these addresses, with JSON events.
-    func run(_ options: [String]) async throws -> ChildProcess.Outcome {
-        try await Trials.run(
+    func run(_ options: [String]) async throws -> Run.Outcome {
+        try await Run(
             [
                 "http://a.test:\(port)/dir/file.bin", "--json", "-v", "--resolve",
                 "a.test:\(port):\(addresses.joined(separator: ","))",
-            ] + options, in: sandbox.path)
+            ] + options, in: sandbox.path
+        ).ended()
     }
 
     /// Expects that the published file is correct and that no other file remains.
     func expectComplete(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation = #_sourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
         #expect(outcome.exitCode == 0, report, sourceLocation: location)

@@ -100,12 +100,13 @@ final class BatchStage: Sendable {
     }
 
     /// Runs `segget -i -` with a list on its standard input.
-    func run(list: String, _ arguments: [String] = []) throws -> ChildProcess.Outcome {
+    func run(list: String, _ arguments: [String] = []) throws -> Run.Outcome {
         let list = try Sandbox().keeping(list)
-        return try ChildProcess.run(
+        return try Run(
             "/bin/sh",
             ["-c", "exec \"$0\" \"$@\" <\(list.path("list"))", try Segget.binary(), "-i", "-"]
-                + arguments, in: folder)
+                + arguments, in: folder
+        ).wait()
     }
 
     static func content(_ path: String, _ size: Int64) -> Content {

@@ -8,8 +8,8 @@ final class KerberosStage: Sendable {
     let folder: Sandbox
     /// The file that Apache serves.
     let content = Content(size: 3_000_000, seed: 5)
-    private let center: ChildProcess
-    private let server: ChildProcess
+    private let center: Run
+    private let server: Run
     private let port: UInt16
 
     init() throws {
@@ -86,9 +86,9 @@ final class KerberosStage: Sendable {
 
             """)
         let environment = Self.environment(folder)
-        self.center = try ChildProcess(
+        self.center = try Run(
             "/usr/sbin/krb5kdc", ["-n"], in: path, environment: environment)
-        self.server = try ChildProcess(
+        self.server = try Run(
             "/usr/sbin/apache2", ["-DFOREGROUND", "-f", folder.path("apache.conf")], in: path,
             environment: environment)
         port = server
@@ -143,8 +143,9 @@ final class KerberosStage: Sendable {
     }
 
     private static func tool(_ folder: Sandbox, _ program: String, _ arguments: [String]) throws {
-        let outcome = try ChildProcess.run(
-            program, arguments, in: folder.path, environment: environment(folder))
+        let outcome = try Run(
+            program, arguments, in: folder.path, environment: environment(folder)
+        ).wait()
         guard outcome.end == .exit(0) else {
             throw Unexpected(text: "\(program): \(outcome.output) \(outcome.errorOutput)")
         }

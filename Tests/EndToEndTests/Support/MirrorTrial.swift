@@ -55,12 +55,12 @@ final class MirrorTrial: Sendable {
 
     func url(_ index: Int) -> String { origins[index].url("/dir/file.bin") }
 
-    func run(_ options: [String] = []) async throws -> ChildProcess.Outcome {
-        try await Trials.run(arguments + options, in: sandbox.path)
+    func run(_ options: [String] = []) async throws -> Run.Outcome {
+        try await Run(arguments + options, in: sandbox.path).ended()
     }
 
-    func start(_ options: [String] = []) throws -> ChildProcess {
-        try Segget.start(arguments + options, in: sandbox.path)
+    func start(_ options: [String] = []) throws -> Run {
+        try Run(arguments + options, in: sandbox.path)
     }
 
     /// Stops an origin permanently: connections are broken and refused.
@@ -74,7 +74,7 @@ final class MirrorTrial: Sendable {
 
     /// Expects that the published file is correct and that no other file remains.
     func expectComplete(
-        _ outcome: ChildProcess.Outcome, _ expected: Content? = nil,
+        _ outcome: Run.Outcome, _ expected: Content? = nil,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -87,7 +87,7 @@ final class MirrorTrial: Sendable {
     }
 
     /// Returns the reasons for dropped mirrors, by origin number.
-    func dropped(_ outcome: ChildProcess.Outcome) throws -> [Int: [String]] {
+    func dropped(_ outcome: Run.Outcome) throws -> [Int: [String]] {
         var reasons: [Int: [String]] = [:]
         for notice in try outcome.notices("mirror_dropped") {
             let number = origins.indices.first { url($0) == notice.url }
@@ -97,7 +97,7 @@ final class MirrorTrial: Sendable {
     }
 
     /// Returns the origin numbers of the URLs in notices of a kind.
-    func numbers(_ kind: String, _ outcome: ChildProcess.Outcome) throws -> [Int] {
+    func numbers(_ kind: String, _ outcome: Run.Outcome) throws -> [Int] {
         try outcome.notices(kind).compactMap { notice in
             origins.indices.first { url($0) == notice.url }
         }

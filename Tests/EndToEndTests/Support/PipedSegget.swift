@@ -3,7 +3,7 @@ import TestSupport
 
 /// A segget process whose standard output is a pipe that the test reads.
 final class PipedSegget {
-    let process: ChildProcess
+    let process: Run
     private let sandbox: Sandbox
     private let reader: Int32
 
@@ -15,7 +15,7 @@ final class PipedSegget {
         // Nonblocking: a blocking open would wait for the writer, which waits for a reader.
         reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard reader >= 0 else { throw SystemCallError("open \(path)") }
-        process = try ChildProcess(
+        process = try Run(
             "/bin/sh", ["-c", "exec \"$0\" \"$@\" >'\(path)'", Segget.binary()] + arguments,
             in: folder)
     }

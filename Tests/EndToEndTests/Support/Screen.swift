@@ -26,9 +26,10 @@ final class Screen: Sendable {
 
     @discardableResult
     private func tmux(_ arguments: [String]) throws -> String {
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/usr/bin/tmux", ["-S", sandbox.path("socket")] + arguments, in: folder,
-            environment: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"], timeout: 60)
+            environment: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"]
+        ).wait(timeout: 60)
         guard outcome.end == .exit(0) else { throw Unexpected(text: outcome.errorOutput) }
         return outcome.output
     }

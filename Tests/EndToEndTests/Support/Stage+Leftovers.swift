@@ -98,7 +98,7 @@ extension Stage {
     }
 }
 
-extension ChildProcess {
+extension Run {
     /// Returns whether the process has the file at `path` open.
     func hasOpen(_ path: String) -> Bool {
         let folder = "/proc/\(pid)/fd"

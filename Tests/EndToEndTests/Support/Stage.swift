@@ -85,12 +85,12 @@ final class Stage: Sendable {
     }
 
     /// Starts `segget ARGUMENTS URL` in the folder.
-    func start(_ arguments: [String] = [], path: String = "/file") throws -> ChildProcess {
-        try Segget.start(arguments + [origin.url(path)], in: folder)
+    func start(_ arguments: [String] = [], path: String = "/file") throws -> Run {
+        try Run(arguments + [origin.url(path)], in: folder)
     }
 
     /// Runs `segget ARGUMENTS URL` in the folder to its end.
-    func run(_ arguments: [String] = [], path: String = "/file") throws -> ChildProcess.Outcome {
+    func run(_ arguments: [String] = [], path: String = "/file") throws -> Run.Outcome {
         let outcome = try start(arguments, path: path).wait()
         origin.hearOut()
         return outcome
@@ -108,7 +108,7 @@ final class Stage: Sendable {
     func recorded(_ name: String = "file") -> Int64? { manifest(name)?.extents.covered.count }
 
     /// Waits until the manifest records `bytes`, or the process ends.
-    func waits(for bytes: Int64, of process: ChildProcess, name: String = "file") -> Bool {
+    func waits(for bytes: Int64, of process: Run, name: String = "file") -> Bool {
         eventually(timeout: 120) {
             !process.isRunning || (recorded(name) ?? 0) >= bytes
         } && process.isRunning

@@ -26,22 +26,23 @@ struct UnmarkedStage {
     /// Downloads the file.
     func run(
         _ way: Way, _ arguments: [String] = []
-    ) throws -> ChildProcess.Outcome {
+    ) throws -> Run.Outcome {
         let url = stage.origin.url("/file")
         switch way {
         case .folder: return try stage.run(arguments)
         case .file: return try stage.run(["-o", "file"] + arguments)
         case .list:
             let list = try home.write("list", "\(url)\n")
-            return try Segget.run(["-i", list] + arguments, in: stage.folder)
+            return try Run(["-i", list] + arguments, in: stage.folder).wait()
         case .queue:
             let queue = ["--queue", home.path("q.db")]
             let environment = ["SEGGET_NO_CONFIG": "1"]
-            let add = try Segget.run(
+            let add = try Run(
                 ["add", "-o", "file", url] + queue + arguments, in: stage.folder,
-                environment: environment)
+                environment: environment
+            ).wait()
             guard add.end == .exit(0) else { return add }
-            return try Segget.run(["run"] + queue, in: stage.folder, environment: environment)
+            return try Run(["run"] + queue, in: stage.folder, environment: environment).wait()
         }
     }
 

@@ -41,23 +41,24 @@ final class WireTrial: Sendable {
     /// Downloads `path` of the origin into the sandbox, with JSON events.
     func run(
         _ options: String..., path: String = "/dir/file.bin", url: String? = nil
-    ) async throws -> ChildProcess.Outcome {
-        let outcome = try await Trials.run(
-            [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path)
+    ) async throws -> Run.Outcome {
+        let outcome = try await Run(
+            [url ?? origin.url(path), "--json", "-v"] + options, in: sandbox.path
+        ).ended()
         origin.hearOut()
         return outcome
     }
 
     /// Starts a download of the origin's file into the sandbox, with JSON events.
-    func start(_ options: [String] = [], url: String? = nil) throws -> ChildProcess {
-        try Segget.start(
+    func start(_ options: [String] = [], url: String? = nil) throws -> Run {
+        try Run(
             [url ?? origin.url("/dir/file.bin"), "--json", "-v"] + options, in: sandbox.path,
             network: network)
     }
 
     /// Expects that the published file is correct and that no other file remains.
     func expectComplete(
-        _ outcome: ChildProcess.Outcome, name: String = "file.bin",
+        _ outcome: Run.Outcome, name: String = "file.bin",
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -75,7 +76,7 @@ final class WireTrial: Sendable {
 
     /// Expects that `-v` reports each decision in one line, and `--json` the same as an event.
     private func expectSameNotices(
-        _ outcome: ChildProcess.Outcome, _ location: SourceLocation
+        _ outcome: Run.Outcome, _ location: SourceLocation
     ) throws {
         let notes = outcome.errorOutput.split(separator: "\n").filter { $0.hasPrefix("note: ") }
         let events = try outcome.notices().map { "note: \($0.message ?? "")" }
@@ -86,7 +87,7 @@ final class WireTrial: Sendable {
     /// Expects that no file was published, that the error is the last event, and which files
     /// remain.
     func expectFailure(
-        _ outcome: ChildProcess.Outcome, code: Int32, kind: String, keepsPart: Bool = true,
+        _ outcome: Run.Outcome, code: Int32, kind: String, keepsPart: Bool = true,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         let report = Comment(rawValue: outcome.errorOutput)
@@ -110,31 +111,14 @@ final class WireTrial: Sendable {
     var excess: Int64 { origin.bytesServed - content.size }
 }
 
-/// Runs processes without blocking the tests' threads, of which there is one for each core.
-enum Trials {
-    /// Runs segget to its end.
-    static func run(_ arguments: [String], in folder: String) async throws -> ChildProcess.Outcome {
-        try await end(of: Segget.start(arguments, in: folder))
-    }
-
-    /// Returns whether one of at most three attempts succeeds.
-    ///
-    /// Only for results that a busy machine alone can change, such as rates and shares.
-    static func oneOfThree(
-        isolation: isolated (any Actor)? = #isolation, _ attempt: () async throws -> Bool
-    ) async throws -> Bool {
-        for _ in 0..<3 where try await attempt() { return true }
-        return false
-    }
-
-    /// Waits for the end of a process.
-    static func end(of child: ChildProcess) async throws -> ChildProcess.Outcome {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try child.wait(timeout: 200) })
-            }
-        }
-    }
+/// Returns whether one of at most three attempts succeeds.
+///
+/// Only for results that a busy machine alone can change, such as rates and shares.
+func oneOfThree(
+    isolation: isolated (any Actor)? = #isolation, _ attempt: () async throws -> Bool
+) async throws -> Bool {
+    for _ in 0..<3 where try await attempt() { return true }
+    return false
 }
 
 /// One line of `--json`, with the keys that these tests read.
@@ -197,7 +181,7 @@ struct WireEvent: Decodable {
     }
 }
 
-extension ChildProcess.Outcome {
+extension Run.Outcome {
     /// Returns the events on standard output; with `name`, those with that name.
     func events(_ name: String? = nil) throws -> [WireEvent] {
         let decoder = JSONDecoder()

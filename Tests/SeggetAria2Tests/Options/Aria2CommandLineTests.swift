@@ -35,7 +35,7 @@ struct Aria2CommandLineTests {
         ])
     func errorsHaveTheSameText(words: [String]) throws {
         let program = "/usr/bin/aria2c"
-        let theirs = try ChildProcess(program, words).wait()
+        let theirs = try Run(program, words).wait()
         #expect(theirs.exitCode == 28)
         let refusal = try #require(throws: Aria2Refusal.self) {
             try Aria2CommandLine(words, program: program)

@@ -8,8 +8,8 @@ import SeggetFormats
 struct Aria2OptionTests {
     private static let aria2c = "/usr/bin/aria2c"
 
-    private func run(_ words: [String]) throws -> ChildProcess.Outcome {
-        try ChildProcess(Self.aria2c, ["--no-conf"] + words).wait()
+    private func run(_ words: [String]) throws -> Run.Outcome {
+        try Run(Self.aria2c, ["--no-conf"] + words).wait()
     }
 
     /// An option as aria2's help prints it: ` -s, --split=N` or ` --quiet[=true|false]`.

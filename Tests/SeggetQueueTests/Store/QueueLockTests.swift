@@ -85,7 +85,7 @@ import Testing
 
     @Test func killedProcessReleasesLock() throws {
         try queue.sandbox.write("queue.sqlite.lock", "")
-        let child = try ChildProcess("/usr/bin/flock", ["--no-fork", files.lock, "sleep", "1000"])
+        let child = try Run("/usr/bin/flock", ["--no-fork", files.lock, "sleep", "1000"])
         #expect(try eventually { try QueueLock.tryAcquire(files) == nil })
         let error = #expect(throws: QueueError.self) {
             try QueueLock.acquire(files, waiting: 0, isWorker: false)

@@ -50,7 +50,7 @@ struct PageTests {
         let changes = try JSONDecoder().decode(QueueChanges.self, from: Data(changed.utf8))
         try await ServedDoor.use { served throws in
             let command = "SOCKET=\(served.server.path); exec \(lines[0].dropFirst(2)) -sS"
-            let child = try ChildProcess("/bin/sh", ["-c", command], in: served.sandbox.path)
+            let child = try Run("/bin/sh", ["-c", command], in: served.sandbox.path)
             #expect(await soon { child.output.hasSuffix("\n\n") })
             await served.door.put(try #require(changes.tasks.first))
             let id = #/id: [0-9a-f]+-[0-9]+/#

@@ -44,7 +44,7 @@ struct EventStreamTests {
 
     @Test func curlReceivesEvents() async throws {
         let child = try await ServedDoor.use { served throws in
-            let child = try ChildProcess(
+            let child = try Run(
                 "/usr/bin/curl",
                 [
                     "-q", "-sSNi", "--unix-socket", served.server.path,

@@ -108,7 +108,7 @@ struct LostWorkerTests {
             print("asked", flush=True)
             connection.recv(65536)
             """
-        let child = try ChildProcess(
+        let child = try Run(
             "/usr/bin/env", ["python3", "-c", script], in: sandbox.path)
         #expect(await soon { child.output.contains("ready") })
         try await Self.use(sandbox.path("q.sock")) { client throws in

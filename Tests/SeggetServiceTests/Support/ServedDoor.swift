@@ -82,11 +82,11 @@ enum Program {
     /// tests.
     static func run(
         _ executable: String, _ arguments: [String], in folder: String
-    ) async throws -> ChildProcess.Outcome {
+    ) async throws -> Run.Outcome {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
-                    with: Result { try ChildProcess.run(executable, arguments, in: folder) })
+                    with: Result { try Run(executable, arguments, in: folder).wait() })
             }
         }
     }

@@ -29,14 +29,14 @@ struct FirstWaitTests {
 
     private func start(
         byName: Bool = false, isAsked: Bool = true, retries: String = ""
-    ) throws -> ChildProcess {
+    ) throws -> Run {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let command =
             network.entry + [
                 program, "--testing-library", "swift-testing", "--filter", "FirstWaitProcess",
             ]
         let url = byName ? "http://origin.test:\(origin.port)/file" : origin.url("/file")
-        return try ChildProcess(
+        return try Run(
             command[0], Array(command.dropFirst()),
             environment: [
                 "SEGGET_FIRST_WAIT": url, "SEGGET_FIRST_WAIT_FILE": sandbox.path("file"),
@@ -47,7 +47,7 @@ struct FirstWaitTests {
 
     /// Waits until the process prints a word, or ends.
     private func expect(
-        _ word: String, of child: ChildProcess, _ location: SourceLocation = #_sourceLocation
+        _ word: String, of child: Run, _ location: SourceLocation = #_sourceLocation
     ) {
         _ = eventually { child.output.contains(word) || !child.isRunning }
         #expect(
@@ -55,7 +55,7 @@ struct FirstWaitTests {
     }
 
     private func expectFile(
-        of child: ChildProcess, _ location: SourceLocation = #_sourceLocation
+        of child: Run, _ location: SourceLocation = #_sourceLocation
     ) throws {
         expect("@finished", of: child, location)
         expect("@networkIsBack", of: child, location)
@@ -65,7 +65,7 @@ struct FirstWaitTests {
     }
 
     private func expectFailure(
-        of child: ChildProcess, waited: Bool = false, _ location: SourceLocation = #_sourceLocation
+        of child: Run, waited: Bool = false, _ location: SourceLocation = #_sourceLocation
     ) throws {
         expect("@failed transfer", of: child, location)
         #expect(

@@ -1,12 +1,13 @@
 import CTestSupport
+import Dispatch
 import Foundation
 import Glibc
 
-/// A program that a test runs, with its output captured and its resources measured.
+/// A run of a program, segget by default, with its output captured and its resources measured.
 ///
 /// Its standard input is empty, and it inherits no descriptor and no blocked or ignored signal.
 /// It is killed when its last reference is released.
-public final class ChildProcess: Sendable {
+public final class Run: Sendable {
     /// How a program ended.
     public enum End: Sendable, Hashable {
         /// It exited with this code.
@@ -17,6 +18,10 @@ public final class ChildProcess: Sendable {
 
     /// The result of a program.
     public struct Outcome: Sendable {
+        /// The program and its arguments.
+        public let command: [String]
+        /// Its working folder.
+        public let folder: String
         /// How it ended.
         public let end: End
         /// All of its standard output.
@@ -44,8 +49,6 @@ public final class ChildProcess: Sendable {
 
     /// The program did not end in time, and was killed.
     public struct TimedOut: Error, CustomStringConvertible {
-        /// The program and its arguments.
-        public let command: [String]
         /// The timeout, in seconds.
         public let seconds: Double
         /// The result until then.
@@ -53,14 +56,17 @@ public final class ChildProcess: Sendable {
 
         /// The command, the timeout and the output.
         public var description: String {
-            "\(command.joined(separator: " ")) was killed after \(seconds) s;"
+            "\(outcome.command.joined(separator: " ")) was killed after \(seconds) s;"
                 + " standard output: \(outcome.output) standard error: \(outcome.errorOutput)"
         }
     }
 
     /// The process id; another process may have it after the end.
     public let pid: Int32
-    private let command: [String]
+    /// The program and its arguments.
+    public let command: [String]
+    /// Its working folder.
+    public let folder: String
     private let collector: Collector
 
     /// Starts a program.
@@ -76,6 +82,7 @@ public final class ChildProcess: Sendable {
         environment: [String: String] = [:]
     ) throws {
         command = [executable] + arguments
+        self.folder = folder
         let output = try Pipe(), errors = try Pipe()
         let started = monotonicSeconds()
         pid = try Self.spawn(
@@ -84,28 +91,32 @@ public final class ChildProcess: Sendable {
         close(output.writeEnd)
         close(errors.writeEnd)
         collector = Collector(
-            pid: pid, started: started, output: output.readEnd, errors: errors.readEnd)
+            command: command, folder: folder, pid: pid, started: started, output: output.readEnd,
+            errors: errors.readEnd)
         collector.start()
     }
 
     deinit { signal(SIGKILL) }
 
-    /// Runs a program, and waits until it ends.
+    /// Starts segget with 8 connections and without a configuration file.
     ///
-    ///   - executable: the path; `PATH` is not searched.
-    ///   - arguments: the arguments after the program's name.
-    ///   - arguments: what follows the program's name.
+    /// `environment` and the arguments may override both.
+    ///
+    /// - Parameters:
+    ///   - arguments: its arguments.
     ///   - folder: its working folder.
     ///   - environment: added to that of the tests.
-    ///   - timeout: seconds until it is killed.
-    /// - Returns: the result of the program.
-    /// - Throws: ``SystemCallError``, ``TimedOut``.
-    public static func run(
-        _ executable: String, _ arguments: [String] = [], in folder: String = "/",
-        environment: [String: String] = [:], timeout: Double = 120
-    ) throws -> Outcome {
-        try ChildProcess(executable, arguments, in: folder, environment: environment)
-            .wait(timeout: timeout)
+    ///   - network: a pair of namespaces; it runs in the client's.
+    ///   - program: the path of a binary other than ``Segget/binary()``.
+    /// - Throws: ``Segget/NotFound``, ``SystemCallError``.
+    public convenience init(
+        _ arguments: [String], in folder: String, environment: [String: String] = [:],
+        network: NetworkPair? = nil, program: String? = nil
+    ) throws {
+        let command = try (network?.entry ?? []) + [program ?? Segget.binary()] + arguments
+        try self.init(
+            command[0], Array(command[1...]), in: folder,
+            environment: Segget.environment.merging(environment) { $1 })
     }
 
     /// Whether it is still running.
@@ -126,6 +137,17 @@ public final class ChildProcess: Sendable {
     /// Sends a signal, unless it has ended.
     public func signal(_ signal: Int32) { collector.send(signal) }
 
+    /// Waits until a condition holds or it ends.
+    ///
+    /// - Parameters:
+    ///   - timeout: longest time to wait, in seconds.
+    ///   - condition: the condition to check.
+    /// - Returns: whether the condition holds and it is still running; a test must check it.
+    /// - Throws: any error of `condition`.
+    public func waits(timeout: Double = 120, until condition: () throws -> Bool) rethrows -> Bool {
+        try eventually(timeout: timeout) { try !isRunning || condition() } && isRunning
+    }
+
     /// Waits until it ends.
     ///
     /// - Parameter timeout: seconds until it is killed.
@@ -137,7 +159,21 @@ public final class ChildProcess: Sendable {
         guard let outcome = collector.wait(timeout: 120) else {
             preconditionFailure("\(command) does not die")
         }
-        throw TimedOut(command: command, seconds: timeout, outcome: outcome)
+        throw TimedOut(seconds: timeout, outcome: outcome)
+    }
+
+    /// Waits until it ends, at most 200 s, without blocking a thread of the task pool.
+    ///
+    /// That pool has only one thread for each core.
+    ///
+    /// - Returns: the result of the program.
+    /// - Throws: ``TimedOut``.
+    public func ended() async throws -> Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try self.wait(timeout: 200) })
+            }
+        }
     }
 
     private struct Pipe {

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
-struct ChildProcessTests {
-    static func shell(_ script: String, timeout: Double = 120) throws -> ChildProcess.Outcome {
-        try ChildProcess.run("/bin/sh", ["-c", script], timeout: timeout)
+struct RunTests {
+    static func shell(_ script: String, timeout: Double = 120) throws -> Run.Outcome {
+        try Run("/bin/sh", ["-c", script]).wait(timeout: timeout)
     }
 
     @Test func capturesExitAndOutput() throws {
@@ -27,16 +27,17 @@ struct ChildProcessTests {
         let sandbox = try Sandbox()
         let file = try #require(fopen(sandbox.path("open"), "w"))
         defer { fclose(file) }
-        let outcome = try ChildProcess.run(
+        let outcome = try Run(
             "/bin/sh", ["-c", "pwd; echo $A; ls /proc/self/fd | wc -l; cat"], in: sandbox.path,
-            environment: ["A": "b c"])
+            environment: ["A": "b c"]
+        ).wait()
         // Descriptors 0, 1 and 2, and the folder that ls reads.
         #expect(outcome.output == "\(sandbox.path)\nb c\n4\n")
     }
 
     @Test func timeoutKills() throws {
         let start = monotonicSeconds()
-        let error = #expect(throws: ChildProcess.TimedOut.self) {
+        let error = #expect(throws: Run.TimedOut.self) {
             try Self.shell("echo here; exec sleep 60", timeout: 1.5)
         }
         #expect(monotonicSeconds() - start < 50)
@@ -45,7 +46,7 @@ struct ChildProcessTests {
     }
 
     @Test func readsLinesWhileItRuns() throws {
-        let child = try ChildProcess("/bin/sh", ["-c", "echo one; printf two; exec sleep 60"])
+        let child = try Run("/bin/sh", ["-c", "echo one; printf two; exec sleep 60"])
         #expect(eventually { child.output == "one\ntwo" })
         #expect(child.outputLines == ["one"])
         #expect(child.isRunning)
@@ -55,7 +56,7 @@ struct ChildProcessTests {
     }
 
     @Test func isKilledWithItsLastReference() throws {
-        var child: ChildProcess? = try ChildProcess("/bin/sleep", ["60"])
+        var child: Run? = try Run("/bin/sleep", ["60"])
         let pid = try #require(child?.pid)
         #expect(kill(pid, 0) == 0)
         child = nil
@@ -80,11 +81,11 @@ struct ChildProcessTests {
     }
 
     @Test func throwsForMissingProgram() {
-        #expect(throws: SystemCallError.self) { try ChildProcess.run("/nonexistent") }
+        #expect(throws: SystemCallError.self) { try Run("/nonexistent").wait() }
     }
 
     @Test func seggetIsFound() throws {
-        let outcome = try Segget.run(["--help"], in: "/")
+        let outcome = try Run(["--help"], in: "/").wait()
         #expect(outcome.exitCode == 0)
     }
 }

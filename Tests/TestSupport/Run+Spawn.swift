@@ -2,7 +2,7 @@ import CTestSupport
 import Foundation
 import Glibc
 
-extension ChildProcess {
+extension Run {
     /// Starts a program with posix_spawn(3), so that the caller can wait for it and measure it.
     ///
     /// - Throws: ``SystemCallError``.
