@@ -91,7 +91,7 @@ struct HubTests {
         ["HUB": String(hub.url("/").dropLast()), "TOKEN": "hf_secret"]
     }
 
-    private func expectComplete(_ outcome: Run.Outcome) throws {
+    private func expectModel(_ outcome: Run.Outcome) throws {
         let said = Comment(rawValue: outcome.output + outcome.errorOutput)
         #expect(outcome.end == .exit(0), said)
         #expect(outcome.output.hasSuffix("complete\n"), said)
@@ -117,7 +117,7 @@ struct HubTests {
 
     @Test(arguments: Form.allCases) func downloadsModel(form: Form) throws {
         let outcome = try stage.run(Self.script(form), .dropIn, variables)
-        try expectComplete(outcome)
+        try expectModel(outcome)
         expectNoToken()
         let again = try stage.run(Self.script(form), .dropIn, variables)
         #expect(again.output.contains("there: onnx/model.onnx\n"))
@@ -148,7 +148,7 @@ struct HubTests {
         let count = stage.origin.requests.count
 
         let outcome = try stage.run(Self.script(form), .dropIn, variables)
-        try expectComplete(outcome)
+        try expectModel(outcome)
         expectNoToken()
         for file in done { #expect(outcome.output.contains("there: \(file)\n")) }
         let requests = stage.origin.requests.dropFirst(count)

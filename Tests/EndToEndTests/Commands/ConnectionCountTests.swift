@@ -10,7 +10,7 @@ struct ConnectionCountTests {
             if request.method == "GET" { reply.pace = 300_000 }
         }
         let outcome = try await trial.run("-x", "auto")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.peakConnections >= 16)
         let numbers = try outcome.notices("connections").compactMap(\.connections)
         #expect(numbers.max() ?? 0 >= 16, "\(numbers)")
@@ -22,7 +22,7 @@ struct ConnectionCountTests {
         let isOneEnough = try await oneOfThree {
             let trial = try WireTrial(size: 200_000_000)
             let outcome = try await trial.run("--connections=auto")
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             return trial.origin.peakConnections <= 4
         }
         #expect(isOneEnough)

@@ -11,20 +11,20 @@ struct LimitSizeTimeTests {
     func refusesLargerFileBeforeDownload(limit: Int64) async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run("--max-size", "\(limit)")
-        try trial.expectFailure(outcome, code: 69, kind: "too_large", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "too_large", keepsPart: false)
         // One byte, to confirm with `GET` what `HEAD` stated.
         #expect(trial.gets.allSatisfy { $0.range?.last == 0 })
         #expect(trial.origin.bytesServed <= 1)
         #expect(outcome.errorOutput.contains("is 3000000 bytes long"))
         #expect(outcome.errorOutput.contains("`--max-size` allows \(limit) byte"))
-        try trial.expectComplete(try await trial.run("--max-size", "3000000"))
+        try await trial.run("--max-size", "3000000").expectComplete(trial.content)
     }
 
     @Test func ignoresSizeFromHEADOnly() async throws {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply.claimedLength = 1_000_000_000 }
         }
-        try trial.expectComplete(try await trial.run("--max-size", "3000000"))
+        try await trial.run("--max-size", "3000000").expectComplete(trial.content)
     }
 
     @Test(arguments: [OriginReply.Framing.chunked, .close])
@@ -36,10 +36,10 @@ struct LimitSizeTimeTests {
         }
         for limit in [2_999_999, 1_000_000, 0] {
             let outcome = try await trial.run("--max-size", "\(limit)")
-            try trial.expectFailure(outcome, code: 69, kind: "too_large", keepsPart: false)
+            try outcome.expectFailure(code: 69, kind: "too_large", keepsPart: false)
             #expect(outcome.errorOutput.contains("is longer than announced"))
         }
-        try trial.expectComplete(try await trial.run("--max-size", "3000000"))
+        try await trial.run("--max-size", "3000000").expectComplete(trial.content)
     }
 
     /// segget stops at the limit, not at the end of the file.

@@ -14,7 +14,7 @@ struct NamingEndToEndTests {
     ])
     func usesServersSuggestion(disposition: String, name: String) async throws {
         let trial = try WireTrial(size: 1000) { $1.set("Content-Disposition", disposition) }
-        try trial.expectComplete(try await trial.run(), name: name)
+        try await trial.run().expectComplete(trial.content, name: name)
         let names = try trial.sandbox.names().map { Array($0.utf8) }
         #expect(names == [Array(name.utf8)])
     }
@@ -42,7 +42,7 @@ struct NamingEndToEndTests {
             }
         }
         let outcome = try await trial.run("--remote-name", path: "/given.bin?token=hush")
-        try trial.expectComplete(outcome, name: "given.bin")
+        try outcome.expectComplete(trial.content, name: "given.bin")
         let suggested = try await trial.run(path: "/given.bin?token=hush")
         #expect(suggested.exitCode == 0)
         #expect(try trial.sandbox.names() == ["given.bin", "suggested.bin"])
@@ -53,7 +53,7 @@ struct NamingEndToEndTests {
         let url = trial.origin.url("/straße/日本 語.txt?ü=1")
             .replacingOccurrences(of: "127.0.0.1", with: "bücher.localhost")
         let outcome = try await trial.run(url: url)
-        try trial.expectComplete(outcome, name: "日本 語.txt")
+        try outcome.expectComplete(trial.content, name: "日本 語.txt")
         let request = try #require(trial.origin.requests.first)
         #expect(request.header("Host")?.hasPrefix("xn--bcher-kva.localhost:") == true)
         #expect(request.target.utf8.allSatisfy { $0 < 0x80 })

@@ -64,7 +64,7 @@ struct RefreshURLTests {
     func refreshContinuesMidway(status: Int) async throws {
         let signer = try Signer(refusal: status, uses: { $0 == 0 ? 4 : .max })
         let outcome = try await signer.run("-x", "3", "--refresh-url", signer.command)
-        try signer.trial.expectComplete(outcome)
+        try outcome.expectComplete(signer.trial.content)
         let notices = try outcome.notices("link_refreshed")
         #expect(notices.map(\.status) == [status])
         #expect(notices.first?.url?.hasSuffix("/new/1.bin") == true)
@@ -85,7 +85,7 @@ struct RefreshURLTests {
             #expect(kept > 0)
         }
         let outcome = try await signer.run("-x", "2", "--refresh-url", signer.command)
-        try signer.trial.expectComplete(outcome)
+        try outcome.expectComplete(signer.trial.content)
         #expect(try outcome.events("finished").first?.bytesResumed == kept)
         #expect(signer.served <= Self.size + (1 << 20))
     }
@@ -120,11 +120,11 @@ struct RefreshURLTests {
         isBack.withLock { $0 = true }
         let refused = try await trial.run(
             "-x", "2", "-o", "file.bin", "--refresh-url", command)
-        try trial.expectFailure(refused, code: 76, kind: "not_continued")
+        try refused.expectFailure(code: 76, kind: "not_continued")
         let outcome = try await trial.run(
             "-x", "2", "-o", "file.bin", "--refresh-url", command, "--checksum",
             "sha-256:\(content.sha256Hex)")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 >= 1_000_000)
     }
 
@@ -140,7 +140,7 @@ struct RefreshURLTests {
                 + [trial.origin.url("/dir/file.bin?sig=secret"), "--refresh-url", signer.command],
             in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("link_refreshed").count == 1)
     }
 
@@ -154,7 +154,7 @@ struct RefreshURLTests {
             [url, "--json", "-v", "-x", "2", "--refresh-url", signer.command],
             in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 0)
     }
 
@@ -189,12 +189,12 @@ struct RefreshURLTests {
         ).ended()
         trial.origin.hearOut()
         guard proof.holds else {
-            try trial.expectFailure(outcome, code: 76, kind: "not_continued")
+            try outcome.expectFailure(code: 76, kind: "not_continued")
             #expect(outcome.errorOutput.contains("it is left unchanged"))
             #expect(try outcome.events("error").first?.bytesKept ?? 0 > 0)
             return
         }
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(signer.served <= Self.size + (256 << 10) + (1 << 20))
         #expect(try outcome.notices("started_over").isEmpty)
     }
@@ -218,7 +218,7 @@ struct RefreshURLTests {
             }
             #expect(isOver)
             guard process.isRunning else {
-                try trial.expectComplete(try process.wait())
+                try process.wait().expectComplete(trial.content)
                 break
             }
             process.signal(SIGKILL)
@@ -248,7 +248,7 @@ struct RefreshURLTests {
         let outcome = try await signer.run(
             "-x", "3", "--mirror", signer.trial.origin.url("/mirror/file.bin"), "--refresh-url",
             signer.command)
-        try signer.trial.expectComplete(outcome)
+        try outcome.expectComplete(signer.trial.content)
         #expect(try outcome.notices("link_refreshed").count == 1)
     }
 
@@ -342,7 +342,7 @@ struct RefreshURLTests {
         let outcome = try await trial.run(
             "-x", "3", "--header", "X-Token: s3cret", "--user", "me:s3cret", "--cookie-text",
             "id=s3cret", "--refresh-url", "echo \(other.url("/file.bin"))")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.contains { $0.header("X-Token") == "s3cret" })
         #expect(!other.requests.isEmpty)
         for request in other.requests {

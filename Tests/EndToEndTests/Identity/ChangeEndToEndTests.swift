@@ -80,7 +80,7 @@ struct ChangeEndToEndTests {
         let versions = (1...5).map { Version($0, size: 12_000_000) }
         let trial = try Self.trial(versions, after: 12, validator)
         let outcome = try await trial.run("-x", "3")
-        try trial.expectFailure(outcome, code: 76, kind: "remote_changed")
+        try outcome.expectFailure(code: 76, kind: "remote_changed")
         #expect(outcome.errorOutput.contains("and again after starting over"))
         #expect(try outcome.notices("started_over").count == 1)
         #expect(trial.origin.requests.count < 100)
@@ -132,7 +132,7 @@ struct ChangeEndToEndTests {
         if outcome.exitCode == 0 {
             try expectOneVersion(trial, versions)
         } else {
-            try trial.expectFailure(outcome, code: 76, kind: "remote_changed")
+            try outcome.expectFailure(code: 76, kind: "remote_changed")
         }
         #expect(trial.origin.requests.count < 300)
     }

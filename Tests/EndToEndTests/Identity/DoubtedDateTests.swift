@@ -33,7 +33,7 @@ struct DoubtedDateTests {
         let content = Content(size: Self.size, seed: 1)
         let trial = try Self.trial(first: content, then: content, after: 4)
         let outcome = try await trial.run("-x", connections)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("sample_agreed").count == 1, "\(outcome.errorOutput)")
         #expect(try outcome.events("finished").first?.sampled == true)
         #expect(outcome.errorOutput.contains("resumed by a sample, not by a validator"))
@@ -90,7 +90,7 @@ struct DoubtedDateTests {
                 longest: 500_000)
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.excess < Stage.stolen + Self.compared)
     }
 

@@ -50,7 +50,7 @@ struct EndCheckTests {
     @Test func unchangedFileIsCheckedOnce() async throws {
         let trial = try Self.trial(changes: false)
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(Self.heads(trial) == 2)
         #expect(trial.excess < Stage.stolen)
     }
@@ -73,14 +73,14 @@ struct EndCheckTests {
         let hex = String(sum.output.prefix { $0 != " " })
         let trial = try Self.trial()
         let outcome = try await trial.run("--checksum", "sha-256:\(hex)")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(Self.heads(trial) == 1)
     }
 
     @Test func shortDownloadSkipsFinalCheck() async throws {
         let trial = try WireTrial(size: 1000)
         let outcome = try await trial.run()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let seconds = try outcome.events("finished").first?.seconds ?? 0
         if seconds < 1 { #expect(Self.heads(trial) == 1) }
     }
@@ -93,7 +93,7 @@ struct EndCheckTests {
             reply = kind == "closed" ? .closeWithoutReply : .text(Int(kind) ?? 500)
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("version_unchecked").count == 1, "\(outcome.errorOutput)")
     }
 
@@ -105,7 +105,7 @@ struct EndCheckTests {
             reply.set("ETag", "\"other\"")
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("started_over").isEmpty)
     }
 

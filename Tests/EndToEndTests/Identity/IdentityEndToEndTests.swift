@@ -73,7 +73,7 @@ struct IdentityEndToEndTests {
             return .file(content, for: request, etag: "\"server \(server % 2)\"")
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.count < 200)
     }
 
@@ -195,7 +195,7 @@ struct IdentityEndToEndTests {
             ? try await trial.run("-x", "3", "--checksum", "sha-256:\(digest)")
             : try await trial.run("-x", "3")
         guard proof == .nothing else {
-            try trial.expectFailure(outcome, code: 65, kind: "checksum_mismatch")
+            try outcome.expectFailure(code: 65, kind: "checksum_mismatch")
             return
         }
         #expect(outcome.exitCode == 0)

@@ -24,7 +24,7 @@ struct MirrorLieEndToEndTests {
         let trial = try Self.trial(3, sameTag: sameTag, pace: 750_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + (sameTag ? [] : trial.checksum))
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [1: ["other_data"]])
         #expect(trial.served[1] <= 128 << 10)
         #expect(trial.served[2] > 100_000)
@@ -38,7 +38,7 @@ struct MirrorLieEndToEndTests {
         let trial = try Self.trial(count, pace: 2_000_000)
         trial.change(0) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let dropped = try trial.dropped(outcome)
         #expect(dropped[0] == ["checksum_mismatch"])
         #expect(try outcome.notices("started_over").map(\.reason) == ["mirrors_differ"])
@@ -50,7 +50,7 @@ struct MirrorLieEndToEndTests {
         for number in 0..<3 { trial.change(number) { $0.pace = nil } }
         trial.change(0) { $0.content = Content(size: Self.size - 1, seed: 7) }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome)[0] == ["checksum_mismatch"])
     }
 
@@ -78,7 +78,7 @@ struct MirrorLieEndToEndTests {
             }
         }
         let outcome = try await trial.run(["-x", "4"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let dropped = try trial.dropped(outcome)
         #expect(!dropped.isEmpty)
         #expect(outcome.errorOutput.contains("has the wrong checksum"))
@@ -102,7 +102,7 @@ struct MirrorLieEndToEndTests {
         #expect(try outcome.events("error").first?.mirrors?.failed?.count == 2)
         trial.change(1) { $0.content = trial.content }
         let second = try await trial.run(["-x", "4"] + trial.checksum)
-        try trial.expectComplete(second)
+        try second.expectComplete(trial.content)
         #expect(try second.notices("started_over").first?.reason == "rejected")
     }
 
@@ -123,7 +123,7 @@ struct MirrorLieEndToEndTests {
         let outcome = try await Run(
             [trial.url(0), "--json", "-v"] + options, in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("started_over").map(\.reason) == ["no_validator"])
     }
 
@@ -142,7 +142,7 @@ struct MirrorLieEndToEndTests {
         _ = try await child.ended()
         trial.kill(1)
         let outcome = try await trial.run(["-x", "4", "--retries", "2"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     // MARK: One at a time
@@ -152,7 +152,7 @@ struct MirrorLieEndToEndTests {
         let trial = try Self.trial(2, pace: 1_000_000)
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.numbers("mirror_on_standby", outcome) == [1])
         #expect(trial.served[1] == 0)
     }
@@ -168,7 +168,7 @@ struct MirrorLieEndToEndTests {
         }
         trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.served[1] == 0)
     }
 
@@ -184,7 +184,7 @@ struct MirrorLieEndToEndTests {
         #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         trial.kill(0)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome, other)
+        try outcome.expectComplete(other)
         #expect(try trial.dropped(outcome) == [0: ["network"]])
         #expect(try trial.numbers("mirror_is_primary", outcome) == [1])
         #expect(try outcome.notices("started_over").count == 1)
@@ -205,7 +205,7 @@ struct MirrorLieEndToEndTests {
             $0.bend = { _, reply in if tally.add() <= 4 { reply = .text(503) } }
         }
         let outcome = try await trial.run(["-x", "4"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(trial.served[1] == 0)
         #expect(try outcome.events("finished").first?.bytesResumed ?? 0 > 1_000_000)
@@ -228,7 +228,7 @@ struct MirrorLieEndToEndTests {
             }
         }
         let outcome = try await trial.run(["--retries", "1"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome)[0]?.count == 1)
         #expect(try trial.dropped(outcome)[1] == nil)
         #expect((Self.size...Self.size + (1 << 20)).contains(trial.served[1]))
@@ -246,7 +246,7 @@ struct MirrorLieEndToEndTests {
             $0.etag = "\"v2\""
         }
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [number: ["remote_changed"]])
         #expect(try outcome.notices("started_over").isEmpty)
     }
@@ -283,6 +283,6 @@ struct MirrorLieEndToEndTests {
         let alone = try await Run([trial.url(0)], in: trial.sandbox.path).ended()
         #expect(alone.end == .exit(65), "\(alone.errorOutput)")
         #expect(try trial.sandbox.names() == ["file.bin.part", "file.bin.segget"])
-        try trial.expectComplete(try await Run([trial.url(0)], in: trial.sandbox.path).ended())
+        try await Run([trial.url(0)], in: trial.sandbox.path).ended().expectComplete(trial.content)
     }
 }

@@ -14,18 +14,6 @@ struct StandardOutputEndToEndTests {
         ).ended()
     }
 
-    /// Expects that exactly the file was written, and that the folder is empty.
-    private func expectComplete(
-        _ outcome: Run.Outcome, _ trial: WireTrial,
-        _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        let report = Comment(rawValue: outcome.errorOutput)
-        #expect(outcome.exitCode == 0, report, sourceLocation: location)
-        let isRight = trial.content.matches(outcome.standardOutput, in: 0..<trial.content.size)
-        #expect(isRight, report, sourceLocation: location)
-        #expect(try trial.sandbox.names() == [], sourceLocation: location)
-    }
-
     /// Expects that the summary states the CRC-32 of the output.
     private func expectCRC(
         _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
@@ -61,7 +49,7 @@ struct StandardOutputEndToEndTests {
     func writesAnySizeThroughAnyWindow(size: Int64, window: String) async throws {
         let trial = try WireTrial(size: size)
         let outcome = try await run(trial, "--window", window)
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         #expect(outcome.errorOutput.contains("`/dev/stdout`: "))
         #expect(trial.excess < 3 << 20)
     }
@@ -69,7 +57,7 @@ struct StandardOutputEndToEndTests {
     @Test func quietPrintsTheFileOnly() async throws {
         let trial = try WireTrial()
         let outcome = try await run(trial, "-q")
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         #expect(outcome.standardError.isEmpty, "\(outcome.errorOutput)")
     }
 
@@ -91,7 +79,7 @@ struct StandardOutputEndToEndTests {
         }
         let outcome = try await run(
             trial, "--window", window, "-x", "4", "--stall-timeout", "0.5", "--retries", "30")
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         // A large window needs fewer requests.
         #expect(tally.count("fault") >= (window == "64M" ? 2 : 4))
     }
@@ -103,7 +91,7 @@ struct StandardOutputEndToEndTests {
             if request.method == "GET", tally.add() == 1 { reply.pace = 20_000 }
         }
         let outcome = try await run(trial, "--window", "4M", "-x", "4", "-v")
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         #expect(outcome.errorOutput.contains("took over"), "\(outcome.errorOutput)")
     }
 
@@ -125,7 +113,7 @@ struct StandardOutputEndToEndTests {
         }
         try FileManager.default.removeItem(atPath: path)
         let outcome = try await run(trial, "--checksum", "\(algorithm):\(hex)")
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         #expect(outcome.errorOutput.contains("verified \(algorithm):\(hex)"))
     }
 
@@ -174,7 +162,7 @@ struct StandardOutputEndToEndTests {
                 ? .file(old, for: request, etag: "\"old\"")
                 : .file(content, for: request, etag: "\"new\"")
         }
-        try expectComplete(try await run(trial), trial)
+        try await run(trial).expectComplete(trial.content, name: nil)
     }
 
     @Test(
@@ -185,7 +173,7 @@ struct StandardOutputEndToEndTests {
             reply.framing = framing
             return reply
         }
-        try expectComplete(try await run(trial, "--window", window), trial)
+        try await run(trial, "--window", window).expectComplete(trial.content, name: nil)
     }
 
     /// With a strong ETag, segget repeats a broken stream and continues at the same byte.
@@ -202,7 +190,7 @@ struct StandardOutputEndToEndTests {
             return reply
         }
         let outcome = try await run(trial, "--window", "256K")
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         expectCRC(outcome)
         #expect(tally.count() == 4)
     }
@@ -250,7 +238,7 @@ struct StandardOutputEndToEndTests {
             ).with { if frontIsSlow, number == 1 { $0.pace = 20_000 } }
         }
         let outcome = try await run(trial, "--window", "512K", "-x", "3")
-        try expectComplete(outcome, trial)
+        try outcome.expectComplete(trial.content, name: nil)
         expectCRC(outcome)
         #expect(outcome.errorOutput.contains("downloading in one stream"), "\(outcome.errorOutput)")
     }
@@ -260,6 +248,6 @@ struct StandardOutputEndToEndTests {
         let trial = try WireTrial(size: 9_000_000) { request, reply in
             if request.method == "HEAD" { reply = .text(405) }
         }
-        try expectComplete(try await run(trial, "--window", window, "-x", "4"), trial)
+        try await run(trial, "--window", window, "-x", "4").expectComplete(trial.content, name: nil)
     }
 }

@@ -7,7 +7,7 @@ struct AddressEndToEndTests {
     @Test func allAddressesAreUsed() async throws {
         let trial = try AddressTrial(3)
         let outcome = try await trial.run(["-x", "6"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // The probe's connection to the first address is reused.
         #expect(trial.origins.map(\.acceptedConnections) == [2, 2, 2], "\(outcome.errorOutput)")
         #expect(
@@ -25,7 +25,7 @@ struct AddressEndToEndTests {
             if index == slow, request.method == "GET" { reply.pace = 40_000 }
         }
         let outcome = try await trial.run(["-x", "6"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let left = try outcome.notices("address_left")
         #expect(left.compactMap(\.address) == [trial.addresses[slow]], "\(outcome.errorOutput)")
         #expect(left.first?.reason == "slow")
@@ -81,7 +81,7 @@ struct AddressEndToEndTests {
         }
         if fault == .refuses { trial.origins[1].refuseConnections() }
         let outcome = try await trial.run(["-x", "6", "--retries", "0"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let left = try outcome.notices("address_left").compactMap(\.address)
         // segget repeats the request without `If-Range`, and keeps the address.
         let isLeft = fault != .wholeFile
@@ -110,7 +110,7 @@ struct AddressEndToEndTests {
             if index == 0 { Self.bend(fault, content, &reply) }
         }
         let outcome = try await trial.run(["-x", "4", "--retries", "0", "--stall-timeout", "3"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origins[0].bytesServed < 1000)
     }
 
@@ -130,7 +130,7 @@ struct AddressEndToEndTests {
         trial.origins[0].refuseConnections()
         trial.origins[0].dropConnections()
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets[1] > 2)
     }
 
@@ -146,7 +146,7 @@ struct AddressEndToEndTests {
             "-x", "4", "-o", "file.bin", "-H", "X-Token: hush", "--resolve",
             "b.test:\(trial.port):127.0.0.2",
         ])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origins[0].requests.allSatisfy { $0.path == "/dir/file.bin" })
         #expect(trial.origins[1].requests.allSatisfy { $0.header("X-Token") == nil })
         #expect(try outcome.notices("address_used").isEmpty)
@@ -170,7 +170,7 @@ struct AddressEndToEndTests {
             "-x", "4", "-o", "file.bin", "--resolve", "c.test:\(trial.port):127.0.0.1,127.0.0.2",
             "--resolve", "d.test:\(trial.port):127.0.0.3",
         ])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(Set(try outcome.notices("address_used").compactMap(\.address)).count == 2)
         func hosts(_ index: Int) -> Set<Character> {
             Set(
@@ -183,12 +183,12 @@ struct AddressEndToEndTests {
     /// With one connection, or through a proxy, segget does not spread connections over addresses.
     @Test func doesNotSpreadSingleConnectionOrProxy() async throws {
         let trial = try AddressTrial(2, pace: nil)
-        try trial.expectComplete(try await trial.run(["-x", "1"]))
+        try await trial.run(["-x", "1"]).expectComplete(trial.content)
         let proxy = try FaultOrigin { .file(trial.content, for: $0, etag: "\"a\"") }
         let outcome = try await trial.run([
             "--overwrite", "-x", "4", "--proxy", "http://127.0.0.1:\(proxy.port)",
         ])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets[1] == 0)
         #expect(try outcome.notices("address_used").isEmpty)
     }
@@ -211,7 +211,7 @@ struct AddressEndToEndTests {
         let child = try trial.start(
             ["-x", "6", "--retries", "0"], url: "http://origin.test:\(port)/dir/file.bin")
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(!trial.gets.isEmpty)
         #expect(!other.requests.isEmpty)
         let left = try outcome.notices("address_left").compactMap(\.address)

@@ -52,7 +52,7 @@ struct AddressOptionsTests {
         let trial = try WireTrial(size: 1000)
         // segget fails without a retry.
         let outcome = try await trial.run("--interface", name)
-        try trial.expectFailure(outcome, code: 64, kind: "invalid_access", keepsPart: false)
+        try outcome.expectFailure(code: 64, kind: "invalid_access", keepsPart: false)
         #expect(outcome.errorOutput.contains("`--interface`"))
         #expect(trial.origin.acceptedConnections == 0)
     }
@@ -64,13 +64,13 @@ struct AddressOptionsTests {
         let outcome = try await trial.run(
             "--resolve", "other.invalid:\(port):127.0.0.3", "--resolve",
             "made-up.invalid:\(port):127.0.0.1", url: url)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(
             trial.origin.requests.allSatisfy { $0.header("Host") == "made-up.invalid:\(port)" })
         // Of several addresses, segget uses the first that answers.
         let several = try await trial.run(
             "--overwrite", "--resolve", "made-up.invalid:\(port):[::1],127.0.0.1", url: url)
-        try trial.expectComplete(several)
+        try several.expectComplete(trial.content)
         let without = try await trial.run("--retries", "0", "-o", "other", url: url)
         #expect(without.exitCode == 69)
         let otherPort = try await trial.run(

@@ -24,18 +24,6 @@ struct BrokenWayEndToEndTests {
         ).ended()
     }
 
-    private func expectDone(
-        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        let report = Comment(rawValue: outcome.errorOutput)
-        #expect(outcome.exitCode == 0, report, sourceLocation: location)
-        #expect(try sandbox.names() == ["file.bin"], report, sourceLocation: location)
-        guard outcome.exitCode == 0 else { return }
-        #expect(
-            try content.firstDifference(at: sandbox.path("file.bin")) == nil,
-            sourceLocation: location)
-    }
-
     private func expectFailure(
         _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
     ) throws {
@@ -59,7 +47,7 @@ struct BrokenWayEndToEndTests {
             number <= 3 ? Relay.Plan(after: bytes, how) : nil
         }
         let outcome = try await run("https://127.0.0.1:\(relay.port)/file.bin", [])
-        try expectDone(outcome)
+        try outcome.expectComplete(content)
         #expect(relay.accepted > 3)
     }
 
@@ -100,7 +88,7 @@ struct BrokenWayEndToEndTests {
         // default.
         let outcome = try await run(
             url, ["--proxy", "\(scheme)://127.0.0.1:\(relay.port)", "--retries", "10"])
-        try expectDone(outcome)
+        try outcome.expectComplete(content)
         #expect(relay.accepted > points.count)
     }
 
@@ -134,7 +122,7 @@ struct BrokenWayEndToEndTests {
         let url = secure ? nginx.secureURL("/file.bin") : nginx.url("/file.bin")
         let outcome = try await run(
             url, ["--proxy", "\(scheme)://127.0.0.1:\(relay.port)", "--stall-timeout", "1"])
-        try expectDone(outcome)
+        try outcome.expectComplete(content)
         #expect(relay.accepted > 5)
     }
 
@@ -157,7 +145,7 @@ struct BrokenWayEndToEndTests {
         try expectFailure(tunnelled)
         #expect(tunnelled.errorOutput.contains("proxy"))
         #expect(proxy.requests.count { $0.method == "CONNECT" } >= 3)
-        try expectDone(try await run(nginx.url("/file.bin"), ["--proxy", address]))
+        try await run(nginx.url("/file.bin"), ["--proxy", address]).expectComplete(content)
     }
 
     /// All connections through the proxy stall without a packet; new ones work.
@@ -169,7 +157,7 @@ struct BrokenWayEndToEndTests {
         let outcome = try await run(
             nginx.secureURL("/file.bin"),
             ["--proxy", "http://127.0.0.1:\(relay.port)", "--stall-timeout", "100"])
-        try expectDone(outcome)
+        try outcome.expectComplete(content)
         #expect(outcome.wallSeconds < 60)
         #expect(try outcome.notices("retrying").isEmpty)
     }

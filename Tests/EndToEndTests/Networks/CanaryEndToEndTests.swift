@@ -19,7 +19,7 @@ struct CanaryEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "60")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try !outcome.notices("stall_over").isEmpty, "\(outcome.errorOutput)")
         let requests = trial.gets
         let first = try #require(requests.first { $0.range?.last == 0 })

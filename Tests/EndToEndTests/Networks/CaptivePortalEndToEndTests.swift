@@ -47,7 +47,7 @@ struct CaptivePortalEndToEndTests {
     private func expectGoingOn(
         _ trial: WireTrial, _ outcome: Run.Outcome, kept: Int64 = 1_000_000
     ) throws {
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.excess <= 2 << 20)
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(try outcome.notices("network_occupied").count == 1)
@@ -142,7 +142,7 @@ struct CaptivePortalEndToEndTests {
         isMute.withLock { $0 = true }
         trial.origin.dropConnections()
         let outcome = try await child.ended()
-        try trial.expectFailure(outcome, code: 69, kind: "stalled")
+        try outcome.expectFailure(code: 69, kind: "stalled")
         #expect(try outcome.notices("network_is_back").count == 2)
     }
 

@@ -8,7 +8,7 @@ struct ConnectionEndToEndTests {
     func neverExceedsRequestedConnections(connections: Int) async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
         let outcome = try await trial.run("-x", "\(connections)", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // The origin may notice late that segget closed a connection whose work was stolen.
         let most = connections + 1 + (try outcome.notices("stole").count)
         #expect(trial.origin.peakConnections <= most)
@@ -24,7 +24,7 @@ struct ConnectionEndToEndTests {
             if request.method == "GET" { reply.pace = 16_000_000 / Double(connections) }
         }
         let outcome = try await trial.run("-x", "\(connections)")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.peakConnections >= connections)
         #expect(try outcome.events("progress").contains { $0.connections == connections })
     }
@@ -33,7 +33,7 @@ struct ConnectionEndToEndTests {
     @Test func connectionsAreReused() async throws {
         let trial = try WireTrial(size: 20_000_000, sendBuffer: 64 << 10)
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let stolen = try outcome.notices("stole").count
         #expect(trial.origin.acceptedConnections <= 4 + 1 + stolen)
         #expect(trial.gets.count > 4)
@@ -43,7 +43,7 @@ struct ConnectionEndToEndTests {
     @Test func completesWithoutKeepAlive() async throws {
         let trial = try WireTrial(size: 6_000_000) { _, reply in reply.closeAfter = true }
         let outcome = try await trial.run("-x", "3", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.excess <= 1 << 20)
         #expect(trial.origin.acceptedConnections == trial.origin.requests.count)
     }
@@ -54,7 +54,7 @@ struct ConnectionEndToEndTests {
             if request.numberOnConnection > 2 { reply = .closeWithoutReply }
         }
         let outcome = try await trial.run("-x", "3", "--retries", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     /// One connection is very slow: the others take over its work.
@@ -66,7 +66,7 @@ struct ConnectionEndToEndTests {
             reply.pace = request.number == slow + 1 ? 20_000 : 20_000_000
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let segment = try #require(trial.gets.first { $0.number == slow + 1 }?.range)
         let alone = Double((segment.last ?? 0) - segment.first) / 20_000
         #expect(alone > 50)
@@ -88,7 +88,7 @@ struct ConnectionEndToEndTests {
             if request.method == "HEAD", !isHeadUseful { reply = .text(405) }
         }
         let outcome = try await trial.run("-x", "4", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(try outcome.notices("response_refused").isEmpty)
     }
@@ -96,7 +96,7 @@ struct ConnectionEndToEndTests {
     @Test func completesFileBeyondLongestSegment() async throws {
         let trial = try WireTrial(size: (64 << 20) + 1)
         let outcome = try await trial.run("-x", "2", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets.allSatisfy { ($0.range?.last ?? 0) < (64 << 20) + 1 })
     }
 
@@ -109,6 +109,6 @@ struct ConnectionEndToEndTests {
             reply = .text(status, headers: [HeaderField("Content-Range", "bytes */0")])
         }
         let outcome = try await trial.run()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 }

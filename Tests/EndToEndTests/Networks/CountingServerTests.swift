@@ -76,7 +76,7 @@ struct CountingServerTests {
             if request.method == "GET" || !headIsServed { reply = .text(403) }
         }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        try outcome.expectFailure(code: 77, kind: "refused", keepsPart: false)
         #expect(try outcome.notices("resting").isEmpty)
         #expect(trial.origin.requests.count <= 8)
     }
@@ -92,7 +92,7 @@ struct CountingServerTests {
         let netrc = try Sandbox()
         let path = try netrc.write("netrc", "machine 127.0.0.1 login me password secret\n")
         let outcome = try await trial.run("-x", "4", "--netrc-file", path)
-        try trial.expectFailure(outcome, code: 77, kind: "refused")
+        try outcome.expectFailure(code: 77, kind: "refused")
         #expect(try outcome.notices("resting").isEmpty)
         // The requests in flight, and those that resolve the URL again. On a busy machine there are
         // a few more, because the two served requests take long.

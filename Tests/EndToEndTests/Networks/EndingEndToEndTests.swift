@@ -50,7 +50,7 @@ struct EndingEndToEndTests {
                         reply = Self.broken(reply, at: offset, kind, request)
                     }
                     let outcome = try await trial.run("-x", "2", "--stall-timeout", "0.7")
-                    try trial.expectComplete(outcome)
+                    try outcome.expectComplete(trial.content)
                     #expect(outcome.wallSeconds < 120, "\(kind) at \(offset)")
                 }
             }
@@ -91,9 +91,9 @@ struct EndingEndToEndTests {
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "1", "--retries", "1")
         if method == "HEAD" {
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
         } else {
-            try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
+            try outcome.expectFailure(code: 69, kind: "stalled", keepsPart: false)
         }
         #expect(outcome.wallSeconds < 100)
     }
@@ -107,7 +107,7 @@ struct EndingEndToEndTests {
                 .with { $0.pace = 20 }
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "0.5", "--retries", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "status", keepsPart: false)
         #expect(outcome.wallSeconds < 100)
     }
 
@@ -119,7 +119,7 @@ struct EndingEndToEndTests {
             if request.number % 4 == 0 { reply.framing = .chunked }
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.bytesServed < 64 << 20)
     }
 
@@ -145,7 +145,7 @@ struct EndingEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "4", "--stall-timeout", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(outcome.wallSeconds < 150)
     }
 
@@ -167,7 +167,7 @@ struct EndingEndToEndTests {
             reply = .text(302, headers: [HeaderField("Location", "http://127.0.0.1:\(port)/x")])
         }
         let outcome = try await trial.run("--retries", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(outcome.wallSeconds < 60)
     }
 
@@ -179,7 +179,7 @@ struct EndingEndToEndTests {
             reply = .text(302, headers: [HeaderField("Location", next)])
         }
         let outcome = try await trial.run("-x", "2", "--retries", "2")
-        try trial.expectFailure(outcome, code: 69, kind: "too_many_redirects")
+        try outcome.expectFailure(code: 69, kind: "too_many_redirects")
         #expect(trial.origin.requests.count < 200)
     }
 }

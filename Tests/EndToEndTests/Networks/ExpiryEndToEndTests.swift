@@ -26,7 +26,7 @@ struct ExpiryEndToEndTests {
     func resolvesOriginalURLAgain(status: Int) async throws {
         let trial = try Self.trial(refusal: status, uses: 4)
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let notices = try outcome.notices("resolving_again")
         #expect(!notices.isEmpty)
         #expect(notices.allSatisfy { $0.status == status })
@@ -39,7 +39,7 @@ struct ExpiryEndToEndTests {
     func failsIfNewLinkIsRefused(status: Int, code: Int32) async throws {
         let trial = try Self.trial(refusal: status, uses: 4, limit: 1)
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
-        try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
+        try outcome.expectFailure(code: code, kind: code == 77 ? "refused" : "status")
         #expect(trial.origin.requests.count < 40)
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         #expect(kept > 0)
@@ -58,7 +58,7 @@ struct ExpiryEndToEndTests {
                 ? .file(content, for: request, etag: "\"a\"") : .text(403)
         }
         let outcome = try await trial.run("-x", "2", "-o", "file.bin")
-        try trial.expectFailure(outcome, code: 77, kind: "refused")
+        try outcome.expectFailure(code: 77, kind: "refused")
         #expect(trial.origin.requests.count < 60)
     }
 
@@ -81,7 +81,7 @@ struct ExpiryEndToEndTests {
             return .file(content, for: request, etag: "\"a\"")
         }
         let outcome = try await trial.run("-x", "3", "-o", "file.bin")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     @Test func startsOverIfNewLinkHasAnotherVersion() async throws {

@@ -26,7 +26,7 @@ struct FirstContactEndToEndTests {
     func triesThreeTimesIfServerErrorPersists(status: Int) async throws {
         let trial = try WireTrial { _, _ in .text(status) }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "status", keepsPart: false)
         try expectBrief(outcome)
         #expect(trial.gets.count == 3)
     }
@@ -35,7 +35,7 @@ struct FirstContactEndToEndTests {
     func doesNotRetryPermanentErrors(status: Int) async throws {
         let trial = try WireTrial { _, _ in .text(status) }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "status", keepsPart: false)
         try expectBrief(outcome, tries: 1)
     }
 
@@ -48,7 +48,7 @@ struct FirstContactEndToEndTests {
         }
         if kind == .refused { trial.origin.refuseConnections() }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         try expectBrief(outcome)
     }
 
@@ -80,7 +80,7 @@ struct FirstContactEndToEndTests {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" || tally.add() <= 2 { reply = .text(status) }
         }
-        try trial.expectComplete(try await trial.run())
+        try await trial.run().expectComplete(trial.content)
     }
 
     /// 429, and 503 with `Retry-After`, do not count towards the three attempts.
@@ -92,7 +92,7 @@ struct FirstContactEndToEndTests {
                 tally.count() % 2 == 0 ? 503 : 429, headers: [HeaderField("Retry-After", "1")])
         }
         let outcome = try await trial.run()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let delays = try outcome.notices("retrying").compactMap(\.delay)
         #expect(delays.count >= 4 && delays.allSatisfy { $0 >= 1 })
     }
@@ -102,7 +102,7 @@ struct FirstContactEndToEndTests {
     func retriesOptionAppliesAtFirstContact(retries: Int) async throws {
         let trial = try WireTrial { _, _ in .text(500) }
         let outcome = try await trial.run("--retries", "\(retries)")
-        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "status", keepsPart: false)
         #expect(try outcome.notices("retrying").count == retries)
     }
 
@@ -184,7 +184,7 @@ struct FirstContactEndToEndTests {
         let trial = try WireTrial()
         let outcome = try await trial.run(
             "--mirror", trial.origin.url("/dir/file.bin"), url: "http://127.0.0.1:1/file.bin")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("mirror_is_primary").count == 1)
     }
 }

@@ -71,7 +71,7 @@ struct HedgeEndToEndTests {
     @Test func stalledRangeIsRequestedAgain() async throws {
         let trial = try trial(.served)
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let hedged = try outcome.notices("hedged")
         #expect(hedged.contains { $0.message?.contains("..<4000000") == true })
         #expect(try outcome.notices("rescued").isEmpty)
@@ -83,7 +83,7 @@ struct HedgeEndToEndTests {
     func completesDespiteFailingSecondRequest(second: Second) async throws {
         let trial = try trial(second)
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // Once, plus more if the replacement of a stalled connection is late as well.
         let ends = try outcome.notices("hedged").count {
             $0.message?.contains("..<4000000") == true
@@ -97,7 +97,7 @@ struct HedgeEndToEndTests {
     func completesWhenFirstConnectionRecovers(after seconds: Double) async throws {
         let trial = try trial(.slow, stallFor: seconds)
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     /// The first connection sends 5,000 more bytes before the second response, and then stalls.
@@ -120,14 +120,14 @@ struct HedgeEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("hedged").count == 1)
     }
 
     @Test func singleConnectionIsNotHedged() async throws {
         let trial = try trial(.served, stallFor: 0.8)
         let outcome = try await trial.run("-x", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("hedged").isEmpty)
     }
 }

@@ -31,7 +31,7 @@ struct LinkExpiryEndToEndTests {
     func receivesAllRequestedBeforeExpiry(connections: Int, refusal: Int) async throws {
         let trial = try Self.trial(serving: connections, refusal: refusal)
         let outcome = try await trial.run("-x", "\(connections)", path: Self.link)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets.count { $0.status == 206 } == connections)
         #expect(trial.excess == 0)
     }
@@ -40,7 +40,7 @@ struct LinkExpiryEndToEndTests {
     @Test func usesProbeResponseOfExpiringLink() async throws {
         let trial = try Self.trial(serving: 3, head: 403)
         let outcome = try await trial.run("-x", "3", path: Self.link)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     /// One connection breaks after the link has expired.
@@ -52,7 +52,7 @@ struct LinkExpiryEndToEndTests {
             if number == 2 { reply.cutAfter = 100_000 }
         }
         let outcome = try await trial.run("-x", "3", path: Self.link)
-        try trial.expectFailure(outcome, code: code, kind: code == 77 ? "refused" : "status")
+        try outcome.expectFailure(code: code, kind: code == 77 ? "refused" : "status")
         #expect(outcome.errorOutput.contains("has expired"), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("new link"), "\(outcome.errorOutput)")
         #expect(!(outcome.output + outcome.errorOutput).contains("secret"))
@@ -61,7 +61,7 @@ struct LinkExpiryEndToEndTests {
         #expect(trial.origin.requests.count < 15, "\(outcome.errorOutput)")
         let fresh = try await trial.run(
             "-x", "3", path: "/file.bin?Expires=1900000000&Signature=other")
-        try trial.expectComplete(fresh)
+        try fresh.expectComplete(trial.content)
         #expect(try fresh.events("finished").first?.bytesResumed == kept)
     }
 

@@ -11,7 +11,7 @@ struct MinRateTests {
             if request.method == "GET" { reply.pace = 2000 }
         }
         let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "too_slow")
+        try outcome.expectFailure(code: 69, kind: "too_slow")
         #expect(try outcome.notices("changing_connections").count == 1)
         // One connection for `HEAD` and the first request, and two for each period.
         #expect((4...5).contains(trial.origin.acceptedConnections))
@@ -26,7 +26,7 @@ struct MinRateTests {
         }
         let outcome = try await trial.run(
             "-x", "2", "--limit-rate", "1M", "--min-rate", "100K", "--min-rate-time", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "too_slow")
+        try outcome.expectFailure(code: 69, kind: "too_slow")
     }
 
     @Test func sameCommandResumesAfterFailure() throws {
@@ -48,7 +48,7 @@ struct MinRateTests {
             if request.method == "GET", request.connection <= 2 { reply.pace = 2000 }
         }
         let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("changing_connections").count == 1)
         #expect(trial.excess <= 1 << 20)
     }
@@ -61,7 +61,7 @@ struct MinRateTests {
             }
         }
         let outcome = try await trial.run("--min-rate", "100K", "--min-rate-time", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "too_slow")
+        try outcome.expectFailure(code: 69, kind: "too_slow")
         #expect(try outcome.notices("changing_connections").isEmpty)
         #expect(trial.gets.count == 1)
     }
@@ -73,7 +73,7 @@ struct MinRateTests {
         let outcome = try await trial.run(
             "-x", connections, "--limit-rate", "300K", "--min-rate", "300K", "--min-rate-time",
             "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("changing_connections").isEmpty)
     }
 
@@ -82,7 +82,7 @@ struct MinRateTests {
             if request.method == "GET" { reply.pace = 400_000 }
         }
         let outcome = try await trial.run("-x", "2", "--min-rate", "100K", "--min-rate-time", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("changing_connections").isEmpty)
     }
 }

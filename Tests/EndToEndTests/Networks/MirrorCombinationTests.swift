@@ -76,7 +76,7 @@ struct MirrorCombinationTests {
         _ = try await child.ended()
         trial.kill(0)
         let outcome = try await trial.run(["-x", "2", "--retries", "0"])
-        try trial.expectComplete(outcome, Content(size: 3_000_000, seed: 8))
+        try outcome.expectComplete(Content(size: 3_000_000, seed: 8))
         #expect(try outcome.notices("started_over").count == 1)
     }
 
@@ -103,7 +103,7 @@ struct MirrorCombinationTests {
         try trial.origins[0].acceptConnections()
         trial.change(0) { $0.pace = nil }
         let again = try await trial.run(options)
-        try trial.expectComplete(again)
+        try again.expectComplete(trial.content)
         #expect(try again.events("finished").first?.bytesResumed == kept)
     }
 
@@ -118,7 +118,7 @@ struct MirrorCombinationTests {
         #expect(eventually(timeout: 50) { trial.served[0] > 300_000 })
         trial.kill(0)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(trial.served[1] < 2_900_000, "\(trial.served)")
     }
@@ -154,7 +154,7 @@ struct MirrorCombinationTests {
             #expect(try trial.sandbox.names() == [])
             #expect(trial.served.reduce(0, +) <= 2)
         } else {
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
         }
     }
 
@@ -173,7 +173,7 @@ struct MirrorCombinationTests {
         }
         let outcome = try await trial.run(
             ["-x", "4", "--min-rate", "300K", "--min-rate-time", "3"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("changing_connections").count >= 1)
         #expect(try trial.numbers("mirror_joined", outcome) == [1])
     }

@@ -30,7 +30,7 @@ struct MirrorEndToEndTests {
             let trial = try Self.trial(count, proof)
             let options = proof == .checksum ? trial.checksum : []
             let outcome = try await trial.run(["-x", "6"] + options)
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             #expect(try trial.dropped(outcome).isEmpty)
             #expect(try trial.numbers("mirror_joined", outcome).sorted() == Array(1..<count))
             #expect(try outcome.events("started").first?.mirrors?.count == count)
@@ -48,7 +48,7 @@ struct MirrorEndToEndTests {
             trial.change(0) { $0.pace = 600_000 }
             trial.change(1) { $0.pace = 2_400_000 }
             let outcome = try await trial.run(["-x", "4"])
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             return trial.served[1] > 2 * trial.served[0] && trial.served[0] > 400_000
         }
         #expect(isFaster)
@@ -62,7 +62,7 @@ struct MirrorEndToEndTests {
         #expect(trial.served[1] == 0)
         trial.kill(0)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.served[1] < 2_300_000)
     }
 
@@ -103,7 +103,7 @@ struct MirrorEndToEndTests {
         #expect(eventually(timeout: 120) { trial.served[number] > 1_500_000 })
         trial.kill(number)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [number: ["network"]])
         #expect(try outcome.notices("started_over").isEmpty)
         #expect(trial.served.reduce(0, +) < 15_000_000, "\(trial.served)")
@@ -126,7 +126,7 @@ struct MirrorEndToEndTests {
             })
         for origin in trial.origins { try origin.acceptConnections() }
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome).isEmpty)
     }
 
@@ -137,7 +137,7 @@ struct MirrorEndToEndTests {
         trial.change(number) { $0.bend = { _, reply in reply.delayBeforeHeaders = .infinity } }
         let outcome = try await trial.run(
             ["-x", "4", "--stall-timeout", "300"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(outcome.wallSeconds < 100)
     }
 
@@ -146,7 +146,7 @@ struct MirrorEndToEndTests {
         let trial = try Self.trial(3, .etag)
         trial.change(number) { $0.bend = { _, reply in reply = .text(404) } }
         let outcome = try await trial.run(["-x", "4"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [number: ["status"]])
         #expect(trial.served[2] > 100_000)
     }
@@ -156,7 +156,7 @@ struct MirrorEndToEndTests {
         let trial = try Self.trial(3, .etag)
         trial.kill(number)
         let outcome = try await trial.run(["-x", "4"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.served[2] > 100_000)
         #expect(try outcome.events("finished").count == 1)
     }
@@ -165,7 +165,7 @@ struct MirrorEndToEndTests {
         let trial = try Self.trial(3, .checksum)
         trial.change(1) { $0.content = Content(size: 11_999_999, seed: 7) }
         let outcome = try await trial.run(["-x", "4"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [1: ["other_size"]])
         #expect(trial.served[1] == 0)
         #expect(trial.served[2] > 100_000)
@@ -181,11 +181,11 @@ struct MirrorEndToEndTests {
         }
         let outcome = try await trial.run(["-x", "4"] + (hasChecksum ? trial.checksum : []))
         if hasChecksum {
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             #expect(try trial.dropped(outcome) == [number: ["other_digest"]])
             #expect(trial.served[number] == 0)
         } else if number == 1 {
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             #expect(try trial.dropped(outcome) == [1: ["other_digest"]])
         } else {
             // segget expects the first server's digest, and the file does not match it.
@@ -233,7 +233,7 @@ struct MirrorEndToEndTests {
         try trial.origins[survivor].acceptConnections()
         trial.change(survivor) { $0.pace = nil }
         let second = try await trial.run(options)
-        try trial.expectComplete(second)
+        try second.expectComplete(trial.content)
         #expect(try second.events("finished").last?.bytesResumed == kept)
         #expect(try second.notices("started_over").isEmpty)
     }
@@ -247,7 +247,7 @@ struct MirrorEndToEndTests {
             _ = try await child.ended()
         }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.served.reduce(0, +) < 18_000_000, "\(trial.served)")
     }
 
@@ -268,7 +268,7 @@ struct MirrorEndToEndTests {
     @Test func headersAreSentOnlyToFirstOrigin() async throws {
         let trial = try Self.trial(2, .etag, size: 8_000_000)
         let outcome = try await trial.run(["-x", "4", "-H", "X-Key: hidden"])
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origins[0].requests.allSatisfy { $0.header("X-Key") == "hidden" })
         #expect(trial.origins[1].requests.allSatisfy { $0.header("X-Key") == nil })
         #expect(trial.served[1] > 0)

@@ -25,7 +25,7 @@ struct NameServerEndToEndTests {
         #expect(eventually { child.output.contains("\"retrying\"") })
         names.become(.answers)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(outcome.errorOutput.contains("origin.test"))
     }
 
@@ -35,7 +35,7 @@ struct NameServerEndToEndTests {
         defer { names.stop() }
         let child = try trial.start(["--retries", "1", "--connect-timeout", "3"], url: url)
         let outcome = try await child.ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(names.questions >= 2)
         #expect(outcome.wallSeconds < 60)
     }
@@ -52,7 +52,7 @@ struct NameServerEndToEndTests {
         #expect(monotonicSeconds() - began < 60)
         let second = try trial.start(["--connect-timeout", "0.5", "--retries", "1"], url: url)
         let outcome = try await second.ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(outcome.wallSeconds < 100)
     }
 }

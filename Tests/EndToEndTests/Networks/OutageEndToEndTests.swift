@@ -9,7 +9,7 @@ struct OutageEndToEndTests {
         let trial = try WireTrial()
         trial.origin.refuseConnections()
         let outcome = try await trial.run("--retries", "2")
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(try outcome.notices("retrying").count == 2)
         #expect(outcome.errorOutput.contains("(3 attempts without progress)"))
         #expect(outcome.errorOutput.contains("127.0.0.1"))
@@ -27,13 +27,13 @@ struct OutageEndToEndTests {
             in: trial.sandbox.path)
         #expect(eventually { child.output.contains("\"retrying\"") })
         try trial.origin.acceptConnections()
-        try trial.expectComplete(try await child.ended())
+        try await child.ended().expectComplete(trial.content)
     }
 
     @Test func failsIfHostDoesNotExist() async throws {
         let trial = try WireTrial()
         let outcome = try await trial.run("--retries", "1", url: "http://nowhere.invalid/file.bin")
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(outcome.errorOutput.contains("nowhere.invalid"))
     }
 
@@ -66,7 +66,7 @@ struct OutageEndToEndTests {
         let outcome = try await trial.run(
             "--connect-timeout", "0.5", "--retries", "1",
             url: "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))/file.bin")
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect((0.9...60).contains(outcome.wallSeconds))
     }
 
@@ -84,7 +84,7 @@ struct OutageEndToEndTests {
         #expect(eventually { child.output.contains("\"retrying\"") })
         try trial.origin.acceptConnections()
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.excess <= 2 << 20)
     }
 
@@ -104,7 +104,7 @@ struct OutageEndToEndTests {
         trial.origin.refuseConnections()
         trial.origin.dropConnections()
         let outcome = try await child.ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network")
+        try outcome.expectFailure(code: 69, kind: "network")
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         #expect(kept > 2_000_000)
         #expect(outcome.errorOutput.contains("kept: "))
@@ -114,7 +114,7 @@ struct OutageEndToEndTests {
         isSlow.withLock { $0 = false }
         let before = trial.origin.bytesServed
         let second = try await Run(arguments, in: trial.sandbox.path).ended()
-        try trial.expectComplete(second)
+        try second.expectComplete(trial.content)
         let started = try #require(try second.events("started").first)
         #expect(started.bytesResumed == kept)
         let finished = try #require(try second.events("finished").first)
@@ -131,11 +131,11 @@ struct OutageEndToEndTests {
             if request.number > 3, !isOpen.withLock({ $0 }) { reply = .text(503) }
         }
         let outcome = try await trial.run("-x", "2", "--retries", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "status")
+        try outcome.expectFailure(code: 69, kind: "status")
         let kept = try #require(try outcome.events("error").first?.bytesKept)
         isOpen.withLock { $0 = true }
         let second = try await trial.run("-x", "2", "--retries", "1")
-        try trial.expectComplete(second)
+        try second.expectComplete(trial.content)
         #expect(try second.events("finished").first?.bytesReceived == 6_000_000 - kept)
         #expect(trial.excess <= 1 << 20)
     }

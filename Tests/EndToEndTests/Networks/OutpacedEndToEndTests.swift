@@ -11,7 +11,7 @@ struct OutpacedEndToEndTests {
             reply.pace = request.connection == slow ? 40_000 : 1_000_000
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let outpaced = try outcome.notices("outpaced")
         #expect(outpaced.count == 1, "\(outcome.errorOutput)")
         #expect(trial.gets.contains { $0.connection > 4 && $0.bytesServed > 400_000 })
@@ -25,7 +25,7 @@ struct OutpacedEndToEndTests {
             reply.pace = request.connection == 3 ? 250_000 : 1_000_000
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("outpaced").isEmpty)
     }
 }

@@ -13,7 +13,7 @@ struct PatienceEndToEndTests {
         }
         let began = monotonicSeconds()
         let outcome = try await trial.run("-x", "8")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(monotonicSeconds() - began < 100)
         #expect(trial.excess <= 1 << 20)
         #expect(trial.gets.count < 40)
@@ -34,7 +34,7 @@ struct PatienceEndToEndTests {
             return isRefused ? .text(403) : right
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(tally.count("refused") > 1)
         #expect(tally.count("resolving") >= 1)
         #expect(try outcome.notices("started_over").isEmpty)
@@ -55,7 +55,7 @@ struct PatienceEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("resolving_again").count == 1)
     }
 
@@ -64,7 +64,7 @@ struct PatienceEndToEndTests {
         let trial = try WireTrial { request, reply in
             if request.method == "HEAD" { reply.claimedLength = 1_000_000_000_000_000 }
         }
-        try trial.expectComplete(try await trial.run())
+        try await trial.run().expectComplete(trial.content)
     }
 
     @Test func stallTimeoutLimitsSlowErrorBody() async throws {
@@ -73,7 +73,7 @@ struct PatienceEndToEndTests {
         }
         let began = monotonicSeconds()
         let outcome = try await trial.run("--stall-timeout", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "status", keepsPart: false)
         #expect(monotonicSeconds() - began < 100)
     }
 

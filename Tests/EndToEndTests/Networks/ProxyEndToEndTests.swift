@@ -91,7 +91,7 @@ struct ProxyEndToEndTests {
         let proxy = try Tinyproxy(user: "me", password: "hush")
         let outcome = try await trial.run(
             "--proxy", proxy.url("me:hush@"), "-u", "you:other", "-b", "k=v")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         for request in trial.origin.requests {
             #expect(request.header("Proxy-Authorization") == nil)
             #expect(request.header("Authorization") == "Basic eW91Om90aGVy")

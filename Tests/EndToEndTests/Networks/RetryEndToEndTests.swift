@@ -14,7 +14,7 @@ struct RetryEndToEndTests {
             reply.closeAfter = Bool.random(using: &generator)
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // segget does not request received bytes again; a reset loses the bytes in flight.
         #expect(trial.excess <= (cut == .fin ? 1 << 20 : 4 << 20))
         #expect(try outcome.notices("retrying").allSatisfy { $0.reason == "network" })
@@ -40,7 +40,7 @@ struct RetryEndToEndTests {
         // requests, and segget repeats a request without a range if it fails before the first
         // correct range.
         let outcome = try await trial.run("-x", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let retries = try outcome.notices("retrying")
         #expect(!retries.isEmpty)
         #expect(
@@ -56,7 +56,7 @@ struct RetryEndToEndTests {
             if request.number > 3 { reply = .text(status) }
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectFailure(outcome, code: 69, kind: "status")
+        try outcome.expectFailure(code: 69, kind: "status")
         #expect(trial.origin.requests.count <= 8)
         #expect(try #require(try outcome.events("error").first?.bytesKept) > 0)
     }
@@ -74,7 +74,7 @@ struct RetryEndToEndTests {
             reply = .text(status, headers: [HeaderField("Retry-After", field)])
         }
         let outcome = try await trial.run("-x", "1", "--retries", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let gets = trial.gets
         try #require(gets.count >= 2)
         let wait = gets[1].time - gets[0].time
@@ -90,7 +90,7 @@ struct RetryEndToEndTests {
             reply = .text(503, headers: [HeaderField("Retry-After", "1")])
         }
         let outcome = try await trial.run("--retries", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let gets = trial.gets
         try #require(gets.count >= 2)
         #expect(gets[1].time - gets[0].time >= 0.95)
@@ -103,7 +103,7 @@ struct RetryEndToEndTests {
             reply = .text(503, headers: [HeaderField("Retry-After", value)])
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectFailure(outcome, code: 69, kind: "retry_after_too_long")
+        try outcome.expectFailure(code: 69, kind: "retry_after_too_long")
         #expect(outcome.errorOutput.contains("asks to wait"))
     }
 
@@ -127,7 +127,7 @@ struct RetryEndToEndTests {
         }
         // One connection: with several, segget would request the stalled range a second time first.
         let outcome = try await trial.run("-x", "1", "--stall-timeout", "0.5")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let retries = try outcome.notices("retrying")
         #expect(retries.contains { $0.reason == "stalled" })
         #expect(outcome.errorOutput.contains("no data for"))
@@ -139,7 +139,7 @@ struct RetryEndToEndTests {
             reply.pace = 40_000
         }
         let outcome = try await trial.run("-x", "1", "--stall-timeout", "3", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     @Test func failsIfServerStallsIndefinitely() async throws {
@@ -147,14 +147,14 @@ struct RetryEndToEndTests {
             if request.method == "GET" { reply.delayBeforeHeaders = .infinity }
         }
         let outcome = try await trial.run("-x", "2", "--stall-timeout", "0.3", "--retries", "1")
-        try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "stalled", keepsPart: false)
         #expect(outcome.errorOutput.contains("--stall-timeout"))
         #expect(trial.gets.count <= 5)
     }
 
     @Test func zeroRetriesFailAtFirstError() async throws {
         let honest = try WireTrial(size: 4_000_000)
-        try honest.expectComplete(try await honest.run("--retries", "0"))
+        try await honest.run("--retries", "0").expectComplete(honest.content)
         let tally = Tally()
         let trial = try WireTrial(size: 4_000_000) { request, reply in
             Self.cap(request, &reply)
@@ -162,7 +162,7 @@ struct RetryEndToEndTests {
         }
         // With several connections, segget could take the 503 for the server's limit.
         let outcome = try await trial.run("-x", "1", "--retries", "0")
-        try trial.expectFailure(outcome, code: 69, kind: "status")
+        try outcome.expectFailure(code: 69, kind: "status")
         #expect(try outcome.notices("retrying").isEmpty)
     }
 
@@ -184,7 +184,7 @@ struct RetryEndToEndTests {
         log.withLock { $0 = trial.origin }
         defer { log.withLock { $0 = nil } }
         let outcome = try await trial.run("-x", "8")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.excess <= 1 << 20)
     }
 }

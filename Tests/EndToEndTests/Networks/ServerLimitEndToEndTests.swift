@@ -45,7 +45,7 @@ struct ServerLimitEndToEndTests {
         // Ends requests over the limit that get no response.
         let (outcome, refused, seconds) = try await run(stage, ["--stall-timeout", "2"])
         let context = Comment(rawValue: "\(refusal), \(limit): \(outcome.errorOutput)")
-        try stage.trial.expectComplete(outcome)
+        try outcome.expectComplete(stage.trial.content)
         let limits = try outcome.notices("server_limit")
         #expect(!limits.isEmpty, context)
         // The retry of a late request may be refused, which lowers the limit for a while.
@@ -64,7 +64,7 @@ struct ServerLimitEndToEndTests {
             size: 1_500_000, pace: 300_000, refusal: .status503
         ) { _ in 1 }
         let (outcome, _, _) = try await Self.run(stage, ["--retries", "1"])
-        try stage.trial.expectComplete(outcome)
+        try outcome.expectComplete(stage.trial.content)
         let notice = try #require(try outcome.notices("server_limit").first)
         #expect(notice.connections == 1)
         #expect(notice.reason == "status")
@@ -78,7 +78,7 @@ struct ServerLimitEndToEndTests {
         ) { _ in 2 }
         let mirror = stage.trial.origin.url("/mirror/file.bin")
         let outcome = try await stage.trial.run("--mirror", mirror, "-x", "4")
-        try stage.trial.expectComplete(outcome)
+        try outcome.expectComplete(stage.trial.content)
         #expect(stage.trial.gets.count <= 60, "\(outcome.errorOutput)")
     }
 
@@ -88,7 +88,7 @@ struct ServerLimitEndToEndTests {
             size: 2_400_000, pace: 150_000, refusal: .retryAfter
         ) { _ in 2 }
         let (outcome, _, _) = try await Self.run(stage)
-        try stage.trial.expectComplete(outcome)
+        try outcome.expectComplete(stage.trial.content)
         // Requests sent at the same time; without `Retry-After`, segget would retry one after 5 s.
         let first = try #require(stage.refusals.first)
         #expect(stage.refusals.filter { $0 > first + 3 }.isEmpty, "\(outcome.errorOutput)")
@@ -103,7 +103,7 @@ struct ServerLimitEndToEndTests {
             served < 1_200_000 ? 1 : served < 5_000_000 ? 4 : 2
         }
         let (outcome, _, _) = try await Self.run(stage)
-        try stage.trial.expectComplete(outcome)
+        try outcome.expectComplete(stage.trial.content)
         let limits = try outcome.notices("server_limit")
         #expect(limits.contains { $0.reason == nil }, "it rises: \(outcome.errorOutput)")
         #expect(stage.refusals.count <= 40)

@@ -22,7 +22,7 @@ struct SilentServerEndToEndTests {
             }
         }
         let outcome = try await trial.start(["-x", "4"] + Self.patient).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let rescued = try outcome.notices("rescued")
         let stolen = try outcome.notices("stole")
         // An idle connection may have taken its work before.
@@ -41,7 +41,7 @@ struct SilentServerEndToEndTests {
             }
         }
         let outcome = try await trial.start(["-x", "\(connections)"] + Self.patient).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try !outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
         #expect(trial.excess <= 2 << 20)
@@ -61,7 +61,7 @@ struct SilentServerEndToEndTests {
             }
         }
         let outcome = try await trial.start(["-x", "1"] + Self.patient).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try !outcome.notices("stalled").isEmpty)
         #expect(try outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)
@@ -76,7 +76,7 @@ struct SilentServerEndToEndTests {
             if request.method == "GET" { reply.delayBeforeHeaders = 3 }
         }
         let outcome = try await trial.start(["-x", "4"] + Self.patient).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("stall_over").isEmpty)
         #expect(try outcome.notices("rescued").isEmpty)
         #expect(trial.excess <= 1 << 20)
@@ -94,7 +94,7 @@ struct SilentServerEndToEndTests {
         let outcome = try await trial.start([
             "-x", "2", "--stall-timeout", "\(stallTimeout)", "--retries", "\(retries)",
         ]).ended()
-        try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "stalled", keepsPart: false)
         let replaced = try outcome.notices("stall_over")
         #expect((1...4).contains(replaced.count), "\(outcome.errorOutput)")
         // After 1, 3 and 7 seconds: the next one, after 15, would be beyond the stall timeout.
@@ -119,8 +119,7 @@ struct SilentServerEndToEndTests {
         }
         let child = try trial.start(["-x", "8", "--stall-timeout", "4", "--retries", "1"])
         let outcome = try await child.ended()
-        try trial.expectFailure(
-            outcome, code: 69, kind: "stalled", keepsPart: served > 0)
+        try outcome.expectFailure(code: 69, kind: "stalled", keepsPart: served > 0)
         #expect(tally.count() < 100)
     }
 
@@ -137,7 +136,7 @@ struct SilentServerEndToEndTests {
             _ = eventually { monotonicSeconds() >= end }
             child.signal(SIGCONT)
             let outcome = try await child.ended()
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             return try outcome.notices().allSatisfy { $0.notice == "stole" }
         }
         #expect(isUnnoticed)
@@ -147,7 +146,7 @@ struct SilentServerEndToEndTests {
     @Test func rateLimitReportsNoStall() async throws {
         let trial = try WireTrial(size: 1_000_000)
         let outcome = try await trial.start(["-x", "8", "--limit-rate", "200K"]).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("stalled").isEmpty)
         #expect(try outcome.notices("rescued").isEmpty)
     }

@@ -22,7 +22,7 @@ struct UnknownNameEndToEndTests {
         let (trial, names, url) = try trial(mood)
         defer { names.stop() }
         let outcome = try await trial.start(options, url: url).ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(try outcome.notices("retrying").isEmpty, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("origin.test"))
     }
@@ -33,7 +33,7 @@ struct UnknownNameEndToEndTests {
         let child = try trial.start(
             ["--proxy", "http://me:hush@proxy.test:3128"], url: "http://198.51.100.1:1/file.bin")
         let outcome = try await child.ended()
-        try trial.expectFailure(outcome, code: 69, kind: "proxy", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "proxy", keepsPart: false)
         #expect(try outcome.notices("retrying").isEmpty, "\(outcome.errorOutput)")
         #expect(!outcome.errorOutput.contains("hush"))
     }
@@ -47,7 +47,7 @@ struct UnknownNameEndToEndTests {
         defer { names.stop() }
         if silence == .gone { names.stop() }
         let outcome = try await trial.start(url: url).ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         let waits = try outcome.notices("retrying").compactMap(\.delay)
         #expect(waits.count == 2 && waits.reduce(0, +) <= 5, "\(outcome.errorOutput)")
     }
@@ -73,7 +73,7 @@ struct UnknownNameEndToEndTests {
         #expect(eventually { second.output.contains("\"retrying\"") })
         names.become(.answers)
         let outcome = try await second.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 0)
     }
 }

@@ -52,7 +52,7 @@ struct WaitForNetworkEndToEndTests {
         _ = await soon { monotonicSeconds() > lost + 4 }
         try network.plug(.client)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let asked = trial.origin.requests.asked
         #expect(asked.count == 2 && asked.first == "GET", "\(asked)")
         let rest = try #require(asked.last)
@@ -82,7 +82,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(await soon { child.output.contains(Self.back) })
         let woken = monotonicSeconds() - plugged
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(woken < 8, "woken after \(woken) s")
         // The sum over all threads.
         #expect(after.switches - before.switches <= 20, "\(before) \(after)")
@@ -114,7 +114,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(child.isRunning)
         try network.plug(.client)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(after.seconds - before.seconds < 3, "\(before) \(after)")
         #expect(try outcome.notices("started_over").isEmpty)
     }
@@ -137,7 +137,7 @@ struct WaitForNetworkEndToEndTests {
         let before = (trial.origin.bytesServed, mirror.bytesServed)
         try network.plug(.client)
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.bytesServed > before.0 && mirror.bytesServed > before.1)
         #expect(try outcome.notices("mirror_joined").count == 2)
     }
@@ -161,7 +161,7 @@ struct WaitForNetworkEndToEndTests {
         #expect(eventually { child.output.contains(Self.waiting) })
         if onlyNames { names.become(.answers) } else { try network.plug(.client) }
         let outcome = try await child.ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("started").first?.bytesResumed == kept)
         #expect(trial.origin.bytesServed - served <= 8_000_000 - kept + (2 << 20))
     }
@@ -171,7 +171,7 @@ struct WaitForNetworkEndToEndTests {
         let (trial, network) = try trial()
         try network.unplug(.client)
         let outcome = try await start(trial).ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "network", keepsPart: false)
         #expect(try outcome.notices("waiting_for_network").isEmpty)
         #expect(!outcome.errorOutput.contains("--wait-for-network"))
     }
@@ -196,7 +196,7 @@ struct WaitForNetworkEndToEndTests {
         trial.origin.refuseConnections()
         trial.origin.dropConnections()
         let outcome = try await child.ended()
-        try trial.expectFailure(outcome, code: 69, kind: "network")
+        try outcome.expectFailure(code: 69, kind: "network")
         #expect(outcome.errorOutput.contains("Connection refused"))
         #expect(!outcome.errorOutput.contains("--wait-for-network"))
         #expect(try outcome.notices("waiting_for_network").isEmpty)
@@ -209,7 +209,7 @@ struct WaitForNetworkEndToEndTests {
         let began = monotonicSeconds()
         child.signal(SIGINT)
         let outcome = try await child.ended()
-        try trial.expectFailure(outcome, code: 130, kind: "cancelled")
+        try outcome.expectFailure(code: 130, kind: "cancelled")
         #expect(try #require(try outcome.events("error").first?.bytesKept) > 1_000_000)
         #expect(monotonicSeconds() - began < 30)
     }

@@ -31,7 +31,7 @@ struct CompositeChecksumTests {
     func compositeChecksumIsNotFileDigest(type: String?) async throws {
         let trial = try trial(Self.composite, type: type)
         let outcome = try await trial.run()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("finished").first?.verified == [])
     }
 
@@ -42,9 +42,9 @@ struct CompositeChecksumTests {
     func wholeFileChecksumIsCompared(etag: String, type: String?) async throws {
         let right = try trial(Self.whole, type: type, etag: etag)
         let outcome = try await right.run()
-        try right.expectComplete(outcome)
+        try outcome.expectComplete(right.content)
         #expect(try outcome.events("finished").first?.verified?.count == 1)
         let wrong = try trial(Self.composite, type: type, etag: etag)
-        try wrong.expectFailure(try await wrong.run(), code: 65, kind: "checksum_mismatch")
+        try await wrong.run().expectFailure(code: 65, kind: "checksum_mismatch")
     }
 }

@@ -63,7 +63,7 @@ struct ContradictionEndToEndTests {
             open.withLock { $0 = $0 ?? asked.count() }
         }
         let outcome = try await trial.run("-x", "16")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // A late response to `HEAD` adds a parallel `GET`, and a second without a byte adds a
         // canary.
         #expect((4...6).contains(open.withLock { $0 } ?? 0))
@@ -78,6 +78,6 @@ struct ContradictionEndToEndTests {
             if (5...9).contains(tally.add()) { Lie.anotherStart.bend(range, &reply) }
         }
         let outcome = try await trial.run("-x", "2", "--retries", "8")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 }

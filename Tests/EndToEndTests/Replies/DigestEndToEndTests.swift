@@ -27,7 +27,7 @@ struct DigestEndToEndTests {
     func matchingChecksumIsVerified(checksum: String) async throws {
         let trial = try WireTrial(size: Self.size)
         let outcome = try await trial.run("-x", "3", "--checksum", checksum)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let verified = try #require(try outcome.events("finished").first?.verified)
         #expect(verified.count == 1)
         let hex = try #require(checksum.split { $0 == ":" || $0 == "=" }.last)
@@ -58,7 +58,7 @@ struct DigestEndToEndTests {
         try FileManager.default.removeItem(atPath: trial.sandbox.path("honest"))
         let checksum = kind == "crc32" ? "crc32:\(crc)" : "sha256:\(expected)"
         let outcome = try await trial.run("-x", "3", "--checksum", checksum)
-        try trial.expectFailure(outcome, code: 65, kind: "checksum_mismatch")
+        try outcome.expectFailure(code: 65, kind: "checksum_mismatch")
         #expect(outcome.errorOutput.contains(kind == "crc32" ? crc : expected))
         if kind != "crc32" {
             #expect(outcome.errorOutput.contains(Self.hex(Array(SHA256.hash(data: wrong)))))
@@ -71,11 +71,11 @@ struct DigestEndToEndTests {
         // same way.
         let before = trial.origin.bytesServed
         let second = try await trial.run("-x", "3", "--checksum", checksum)
-        try trial.expectFailure(second, code: 65, kind: "checksum_mismatch")
+        try second.expectFailure(code: 65, kind: "checksum_mismatch")
         #expect(trial.origin.bytesServed - before >= Self.size)
         isHonest.withLock { $0 = true }
         let third = try await trial.run("-x", "3", "--checksum", checksum)
-        try trial.expectComplete(third)
+        try third.expectComplete(trial.content)
         #expect(try third.notices("started_over").first?.reason == "rejected")
         #expect(try third.events("finished").first?.bytesResumed == 0)
     }
@@ -116,7 +116,7 @@ struct DigestEndToEndTests {
             if reply.status == 200 { reply.set(field.name, field.value) }
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("probed").first?.digests == [field.verified])
         #expect(try outcome.events("finished").first?.verified == [field.verified])
         #expect(outcome.errorOutput.contains("verified \(field.verified)"))
@@ -129,7 +129,7 @@ struct DigestEndToEndTests {
             reply.corruptAt = [77_777]
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectFailure(outcome, code: 65, kind: "checksum_mismatch")
+        try outcome.expectFailure(code: 65, kind: "checksum_mismatch")
         #expect(outcome.errorOutput.contains(field.verified))
         #expect(try trial.sandbox.read("file.bin.part").count == Int(Self.size))
     }
@@ -147,7 +147,7 @@ struct DigestEndToEndTests {
             reply.set(field.name, field.value)
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("finished").first?.verified == [])
         #expect(outcome.errorOutput.contains("only the size is verified"))
     }
@@ -158,7 +158,7 @@ struct DigestEndToEndTests {
             reply.set("Repr-Digest", "sha-256=:\(Self.base64(Self.sha256)):")
         }
         let outcome = try await trial.run("--checksum", "md5:\(Self.hex(Self.md5))")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("finished").first?.verified?.count == 2)
     }
 }

@@ -19,7 +19,7 @@ struct HeadEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("head_unusable").count == 1)
     }
 
@@ -33,7 +33,7 @@ struct HeadEndToEndTests {
             }
         }
         let first = try await trial.run("-x", connections, path: path)
-        try trial.expectComplete(first, name: "report.bin")
+        try first.expectComplete(trial.content, name: "report.bin")
     }
 
     /// The next run finds the part under the name from `GET`.
@@ -132,7 +132,7 @@ struct HeadEndToEndTests {
             if request.range != nil { reply = .text(status, "no ranges") }
         }
         let outcome = try await trial.run("-x", connections)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets.count < 12)
     }
 

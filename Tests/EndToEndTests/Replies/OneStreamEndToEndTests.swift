@@ -64,7 +64,7 @@ struct OneStreamEndToEndTests {
     func downloadsInOneStreamWithoutRanges(server: Server) async throws {
         let trial = try WireTrial(sendBuffer: 64 << 10) { server.bend($0, &$1) }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("probed").last?.transfer == server.transfer)
         #expect(try outcome.events("started").last?.connections == 1)
         #expect(outcome.errorOutput.contains(server.says), "\(outcome.errorOutput)")
@@ -85,7 +85,7 @@ struct OneStreamEndToEndTests {
             reply.set("Content-Range", "bytes */3000000")
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("probed").last?.transfer == "one_stream_no_ranges")
         #expect(outcome.errorOutput.contains("the server ignored a range request"))
     }
@@ -107,7 +107,7 @@ struct OneStreamEndToEndTests {
             reply.framing = .chunked
         }
         let outcome = try await trial.run()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("size_unknown").isEmpty)
     }
 
@@ -125,7 +125,7 @@ struct OneStreamEndToEndTests {
             }
         }
         let outcome = try await trial.run("--retries", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("started_over").last?.reason == "stream_broken")
         #expect(outcome.errorOutput.contains("the stream was interrupted"))
         #expect(tally.count() == 3)
@@ -145,7 +145,7 @@ struct OneStreamEndToEndTests {
             reply.cutAfter = 2_500_001
         }
         let outcome = try await trial.run("-x", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("started_over").isEmpty, "\(outcome.errorOutput)")
         #expect(trial.gets.dropFirst(2).allSatisfy { ($0.range?.first ?? 0) >= 2_500_001 })
     }
@@ -156,7 +156,7 @@ struct OneStreamEndToEndTests {
             reply.cutAfter = 1_000_001
         }
         let outcome = try await trial.run("--retries", "2")
-        try trial.expectFailure(outcome, code: 69, kind: "network")
+        try outcome.expectFailure(code: 69, kind: "network")
         #expect(trial.gets.count == 3)
     }
 
@@ -167,7 +167,7 @@ struct OneStreamEndToEndTests {
             if request.method == "GET", tally.add() == 1 { reply.stallAfter = 1_000_000 }
         }
         let outcome = try await trial.run("--stall-timeout", "0.5")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("retrying").first?.reason == "stalled")
     }
 
@@ -181,7 +181,7 @@ struct OneStreamEndToEndTests {
                 body: .content(Content(size: 6_000_000, seed: 1), 0..<6_000_000))
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("started").last?.transfer == "segments")
         #expect(try outcome.notices("ranges_ignored").isEmpty)
         // At most one conditional request per connection.
@@ -198,7 +198,7 @@ struct OneStreamEndToEndTests {
                 body: .content(Content(size: 6_000_000, seed: 1), 0..<6_000_000))
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("ranges_ignored").count == 1)
         #expect(outcome.errorOutput.contains("downloading in one stream"))
     }
@@ -218,7 +218,7 @@ struct OneStreamEndToEndTests {
         }
         // A capped range is not a failure: no retries are needed.
         let outcome = try await trial.run("-x", "4", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets.allSatisfy { $0.bytesServed <= cap })
         #expect(try outcome.notices("response_refused").isEmpty)
         #expect(try outcome.notices("retrying").isEmpty)

@@ -64,7 +64,7 @@ struct OverlapEndToEndTests {
             // With a checksum, segget does not check the version again at the end.
             let checksum = ["--checksum", "sha-256:\(trial.content.sha256Hex)"]
             let outcome = try await run(trial, checksum)
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             let requests = trial.origin.requests
             #expect(Set(requests.prefix(2).map(\.method)) == ["HEAD", "GET"])
             #expect(requests.count { $0.method == "HEAD" } == 1)
@@ -85,7 +85,7 @@ struct OverlapEndToEndTests {
             reply.set("Content-MD5", "XrY7u+Ae7tCTyyK7j1rNww==")
         }
         let outcome = try await run(trial)
-        try trial.expectFailure(outcome, code: 65, kind: "checksum_mismatch")
+        try outcome.expectFailure(code: 65, kind: "checksum_mismatch")
         #expect(trial.gets.count { $0.range?.first == 0 } == 1)
     }
 
@@ -94,7 +94,7 @@ struct OverlapEndToEndTests {
     func sendsHeadFirstWithCredentials(options: [String]) async throws {
         let trial = try WireTrial(size: 9_000_000, network: NetworkPair())
         let outcome = try await run(trial, options)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("probed").map(\.probedBy) == ["HEAD"])
         #expect(trial.gets.first?.number == 2)
     }
@@ -106,7 +106,7 @@ struct OverlapEndToEndTests {
         let first = try await run(trial, ["--retries", "0"])
         #expect(first.exitCode == 69)
         let (before, served) = (trial.origin.requests.count, trial.origin.bytesServed)
-        try trial.expectComplete(await run(trial, ["--retries", "30"]))
+        try await run(trial, ["--retries", "30"]).expectComplete(trial.content)
         #expect(trial.origin.requests[before].method == "HEAD")
         #expect(trial.gets.first { $0.number > before }?.range?.first != 0)
         #expect(trial.origin.bytesServed - served < trial.content.size)

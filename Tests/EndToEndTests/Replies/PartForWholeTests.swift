@@ -32,7 +32,7 @@ struct PartForWholeTests {
             if request.method == "HEAD" { head.bend(&reply) }
         }
         let outcome = try await trial.run("-x", connections)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // The replies are used: only bytes in flight are received twice.
         #expect(trial.excess < Stage.stolen)
         #expect(try outcome.events("probed").last?.transfer == "segments")
@@ -82,7 +82,7 @@ struct PartForWholeTests {
         }
         let outcome = try await trial.run("-x", "4", "--retries", "2")
         if outcome.exitCode == 0 {
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
         } else {
             #expect([69, 76].contains(outcome.exitCode), "\(outcome.errorOutput)")
             #expect(try !trial.sandbox.names().contains("file.bin"))
@@ -106,7 +106,7 @@ struct PartForWholeTests {
         let outcome = try await Run(
             [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let refused = try outcome.notices("response_refused")
         #expect(refused.count == 1, "\(outcome.errorOutput)")
     }
@@ -124,7 +124,7 @@ struct PartForWholeTests {
                 "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(range.upperBound)")
         }
         let outcome = try await trial.run("-x", "4", "--retries", "2")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     /// If the server sends the same part in reply to every request, the download fails.

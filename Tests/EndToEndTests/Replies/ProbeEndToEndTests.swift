@@ -43,7 +43,7 @@ struct ProbeEndToEndTests {
             if request.method == "HEAD" { head.bend(&reply) }
         }
         let outcome = try await trial.run("-x", "4", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("probed").last?.transfer == "segments")
         #expect(trial.origin.requests.count { $0.method == "HEAD" } == 1)
         if head.isSeen, head.testDescription != "no ETag" {
@@ -64,7 +64,7 @@ struct ProbeEndToEndTests {
             if request.method == "HEAD" { reply = .text(403) }
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let first = trial.gets.filter { $0.range?.first == 0 }
         #expect(first.count == 1)
         #expect(first.first?.number == 2)
@@ -83,7 +83,7 @@ struct ProbeEndToEndTests {
     func failsIfHeadAndGetAreRefused(status: Int, code: Int32, kind: String) async throws {
         let trial = try WireTrial { _, reply in reply = .text(status, "no") }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
+        try outcome.expectFailure(code: code, kind: kind, keepsPart: false)
         #expect(outcome.errorOutput.contains("\(status)"))
         #expect(outcome.errorOutput.contains("\(trial.origin.port)/dir/file.bin"))
         // Permanent errors are not retried.
@@ -99,7 +99,7 @@ struct ProbeEndToEndTests {
             if request.method == "GET" { reply = .text(status, "no") }
         }
         let outcome = try await trial.run("-x", "4", "--retries", "1")
-        try trial.expectFailure(outcome, code: code, kind: kind, keepsPart: false)
+        try outcome.expectFailure(code: code, kind: kind, keepsPart: false)
         #expect(try outcome.events("error").first?.bytesKept == 0)
         #expect(trial.origin.requests.count < 30)
     }
@@ -111,7 +111,7 @@ struct ProbeEndToEndTests {
             if !isSigned { reply = .text(403, "signature does not match") }
         }
         let outcome = try await trial.run("-x", "3", path: "/dir/file.bin?sig=x%2By&e=9")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.excess < 2_500_000)
         #expect(!outcome.errorOutput.contains("sig="))
         #expect(!outcome.output.contains("sig="))
@@ -123,7 +123,7 @@ struct ProbeEndToEndTests {
     func refusesContentCodingThatCannotBeDecoded(coding: String) async throws {
         let trial = try WireTrial { _, reply in reply.set("Content-Encoding", coding) }
         let outcome = try await trial.run("--retries", "1")
-        try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
+        try outcome.expectFailure(code: 76, kind: "contract_broken", keepsPart: false)
         #expect(outcome.errorOutput.contains("encoded as `\(coding)`"))
         #expect(trial.gets.allSatisfy { $0.header("Accept-Encoding") == "identity" })
     }
@@ -136,7 +136,7 @@ struct ProbeEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try !outcome.notices("response_refused").isEmpty)
     }
 }

@@ -40,7 +40,7 @@ struct RangeDigestEndToEndTests {
     func acceptsRangesWithMatchingDigest(long: Bool) async throws {
         let trial = try Self.trial(long: long)
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("response_refused").isEmpty)
         #expect(trial.excess <= Stage.stolen)
     }
@@ -54,7 +54,7 @@ struct RangeDigestEndToEndTests {
             reply.corruptAt = [range.upperBound - 1]
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let refused = try outcome.notices("response_refused")
         #expect(refused.count == 1)
         #expect(refused.first?.message?.contains("Content-Digest") == true)
@@ -67,7 +67,7 @@ struct RangeDigestEndToEndTests {
             reply.corruptAt = [range.lowerBound]
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
+        try outcome.expectFailure(code: 76, kind: "contract_broken", keepsPart: false)
         #expect(try outcome.events("error").first?.bytesKept == 0)
         #expect(trial.origin.requests.count < 30)
     }
@@ -81,7 +81,7 @@ struct RangeDigestEndToEndTests {
             reply.cut = cut
         }
         let outcome = try await trial.run("-x", "3", "--retries", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.notices("response_refused").isEmpty)
         #expect(trial.excess <= Stage.stolen)
     }
@@ -90,7 +90,7 @@ struct RangeDigestEndToEndTests {
     @Test func splitsLongRangesWithDigests() async throws {
         let trial = try Self.trial(size: 30_000_000)
         let outcome = try await trial.run("-x", "1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let lengths = trial.gets.compactMap { $0.range?.bytes(of: 30_000_000).count }
         #expect(lengths.count { $0 > 8 << 20 } <= 1)
         #expect(lengths.count >= 4)

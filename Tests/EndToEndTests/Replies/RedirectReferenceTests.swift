@@ -37,7 +37,7 @@ struct RedirectReferenceTests {
             if request.target == "/d/go" { reply = Self.redirect(location) }
         }
         let outcome = try await trial.run("-o", "file.bin", path: "/d/go")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(
             trial.origin.requests.contains { $0.target.lowercased() == target },
             "\(trial.origin.requests.map(\.target))")
@@ -56,7 +56,7 @@ struct RedirectReferenceTests {
             }
         }
         let outcome = try await trial.run("-o", "file.bin", path: "/1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.contains { $0.target == "/x%20y/2?a%20b" })
         #expect(trial.origin.requests.contains { $0.target.lowercased() == "/%c3%bc%20x" })
     }
@@ -70,7 +70,7 @@ struct RedirectReferenceTests {
             }
         }
         let outcome = try await trial.run(path: "/d/file.bin?q=1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.allSatisfy { $0.target == "/d/file.bin?q=1" })
     }
 
@@ -88,9 +88,9 @@ struct RedirectReferenceTests {
             "-o", "file.bin", "--retries", "0", "--connect-timeout", "5", path: "/d/go")
         // `htt p:` is not a scheme, so the reference is a path.
         if location.hasPrefix("htt p") {
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
         } else {
-            try trial.expectFailure(outcome, code: 77, kind: "unsafe_redirect", keepsPart: false)
+            try outcome.expectFailure(code: 77, kind: "unsafe_redirect", keepsPart: false)
         }
         for request in trial.origin.requests {
             #expect(request.header("Host") == "127.0.0.1:\(trial.origin.port)")

@@ -66,7 +66,7 @@ struct ReplyFloodTests {
             if request.method == "GET", tally.add() == 3 { right = reply }
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(outcome.peakMemory < Self.memory)
     }
 
@@ -79,7 +79,7 @@ struct ReplyFloodTests {
         let reply = flood.reply
         let trial = try WireTrial { _, _ in reply }
         let outcome = try await trial.run("--retries", "0")
-        try trial.expectFailure(outcome, code: 76, kind: "contract_broken", keepsPart: false)
+        try outcome.expectFailure(code: 76, kind: "contract_broken", keepsPart: false)
         #expect(outcome.errorOutput.contains("header section is too long"))
     }
 
@@ -91,6 +91,6 @@ struct ReplyFloodTests {
             .raw(beginning + String(repeating: unit, count: 2000)).with { $0.pace = 60 }
         }
         let outcome = try await trial.run("--retries", "0", "--stall-timeout", "0.5")
-        try trial.expectFailure(outcome, code: 69, kind: "stalled", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "stalled", keepsPart: false)
     }
 }

@@ -40,7 +40,7 @@ struct ReplySizeTests {
             }
         }
         let outcome = try await trial.run()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("probed").last?.transfer == "one_stream_no_ranges")
     }
 
@@ -52,7 +52,7 @@ struct ReplySizeTests {
             if reply.status == 200 { reply.claimedLength = size }
         }
         let outcome = try await trial.run("--retries", "0")
-        try trial.expectFailure(outcome, code: 74, kind: "no_space", keepsPart: false)
+        try outcome.expectFailure(code: 74, kind: "no_space", keepsPart: false)
     }
 
     /// A file of more than 2^32 bytes, of which an earlier run downloaded the first 2^32.
@@ -77,7 +77,7 @@ struct ReplySizeTests {
             reply.headers.append(HeaderField("ETag", "\"b\""))
         }
         let outcome = try await trial.run("-x", "3")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets.allSatisfy { $0.header("If-Range") == nil })
         #expect(try outcome.events("started").last?.identity == "none")
     }
@@ -91,7 +91,7 @@ struct ReplySizeTests {
             }
         }
         let outcome = try await trial.run("-x", "3", "--retries", "0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try outcome.events("started").last?.transfer == "segments")
         #expect(try outcome.events("started").last?.identity == "etag")
     }

@@ -24,7 +24,7 @@ struct AccessPrivacyTests {
         let outcome = try await Run(
             [first.url("/file.bin"), "--json", "-v"] + Self.own, in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(first.requests.count >= 2)
         for request in first.requests {
             #expect(request.header("Authorization") == "Basic bWU6aHVzaA==")
@@ -57,7 +57,7 @@ struct AccessPrivacyTests {
             [trial.origin.url("/dir/file.bin"), "--json", "-v", "-x", "4"] + Self.own,
             in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try !outcome.notices("resolving_again").isEmpty)
         for request in trial.origin.requests {
             for field in Self.fields { #expect(request.header(field) != nil, "\(field)") }
@@ -74,7 +74,7 @@ struct AccessPrivacyTests {
         }
         let outcome = try await trial.run(
             url: "http://me:hush@127.0.0.1:\(trial.origin.port)/dir/file.bin")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(
             trial.origin.requests.allSatisfy { $0.header("Authorization") == "Basic bWU6aHVzaA==" })
     }
@@ -100,7 +100,7 @@ struct AccessPrivacyTests {
         let outcome = try await trial.run(
             "--cookie", try file.write("cookies", text), "-b", "typed=8", "-x", "4",
             url: first.url("/f"))
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         for request in first.requests {
             #expect(Self.cookies(request) == ["two=2", "typed=8"])
         }
@@ -126,9 +126,9 @@ struct AccessPrivacyTests {
         let outcome = try await trial.run(
             "--cookie", try file.write("cookies", Self.cookieFile([])), "-o", "file.bin",
             path: "/login")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let usual = try await trial.run("-o", "file.bin", "--overwrite", path: "/login")
-        try trial.expectComplete(usual)
+        try usual.expectComplete(trial.content)
         let without = try await trial.run("-o", "other", "--no-cookies", path: "/login")
         #expect(without.exitCode == 77)
     }

@@ -50,7 +50,7 @@ struct CookieEndToEndTests {
         let outcome = try await Run(
             [trial.origin.url("/dir/file.bin"), "--json", "-v"] + options, in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         trial.origin.hearOut()
         let requests = trial.origin.requests
         // Only requests that began before the first cookie arrived lack it.
@@ -65,14 +65,13 @@ struct CookieEndToEndTests {
             reply = Self.redirect("/dir/file.bin", "seen\(request.number)=1; Path=/")
         }
         let outcome = try await trial.run("--no-cookies")
-        try trial.expectFailure(
-            outcome, code: 69, kind: "too_many_redirects", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "too_many_redirects", keepsPart: false)
         #expect(trial.origin.requests.allSatisfy { Self.cookies($0).isEmpty })
         let before = trial.origin.requests.count
         #expect(before <= 70)
         // A server that sets a new cookie with each redirect is a loop too.
         let again = try await trial.run()
-        try trial.expectFailure(again, code: 69, kind: "too_many_redirects", keepsPart: false)
+        try again.expectFailure(code: 69, kind: "too_many_redirects", keepsPart: false)
         #expect(trial.origin.requests.count - before <= 70)
     }
 
@@ -94,7 +93,7 @@ struct CookieEndToEndTests {
             ["http://a.test:\(port)/dir/file.bin", "--json", "-v", "-x", "4"] + Self.resolve(port),
             in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         let asked = trial.origin.requests.filter { Self.host($0) == "c.test" }
         #expect(!asked.isEmpty)
         #expect(asked.allSatisfy { Self.cookies($0).isSubset(of: ["consent=c"]) })
@@ -128,7 +127,7 @@ struct CookieEndToEndTests {
                 ["http://a.test:\(port)/go", "-o", "file.bin", "--overwrite", "--json", "-v"]
                     + Self.resolve(port), in: trial.sandbox.path
             ).ended()
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             let requests = trial.origin.requests.dropFirst(before)
                 .filter { $0.path.hasSuffix("there") }
             #expect(!requests.isEmpty)
@@ -152,7 +151,7 @@ struct CookieEndToEndTests {
             let before = trial.origin.requests.count
             let outcome = try await trial.run(
                 "--cookie", file, "-b", "c=text", "-x", "4", "--overwrite")
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             let requests = trial.origin.requests.dropFirst(before)
             #expect(Self.cookies(requests[before]) == ["a=file", "b=file", "c=text"])
             let later = requests.filter { Self.cookies($0) == ["a=file", "b=set", "c=text"] }
@@ -180,7 +179,7 @@ struct CookieEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try !outcome.notices("resolving_again").isEmpty)
         #expect(trial.origin.requests.allSatisfy { Self.cookies($0).count <= 1 })
     }

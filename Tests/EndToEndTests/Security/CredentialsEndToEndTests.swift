@@ -39,7 +39,7 @@ struct CredentialsEndToEndTests {
     @Test func sendsUserOptionWithEveryRequest() async throws {
         let trial = try guarded()
         let outcome = try await trial.run("-u", "me:\(Self.password)", "-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // Every request has the credentials, including the first.
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
         #expect(trial.gets.count > 3)
@@ -49,11 +49,11 @@ struct CredentialsEndToEndTests {
         let trial = try guarded()
         let place = "127.0.0.1:\(trial.origin.port)/dir/file.bin"
         var outcome = try await trial.run(url: "http://me:s%3A%40%2Fc@\(place)")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         // The option takes precedence over the URL.
         outcome = try await trial.run(
             "-u", "me:\(Self.password)", "--overwrite", url: "http://you:wrong@\(place)")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }
 
@@ -63,7 +63,7 @@ struct CredentialsEndToEndTests {
         let outcome = try await run(
             [trial.origin.url("/dir/file.bin"), "--json", "-u", "me", "--password-fd", "3"],
             descriptor: text, in: trial.sandbox)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     @Test func readsPasswordFromNetrcFile() async throws {
@@ -73,14 +73,14 @@ struct CredentialsEndToEndTests {
             "machine other login me password no\n"
             + "machine 127.0.0.1 login me password \(Self.password)\n"
         let file = try home.write(".netrc", text)
-        try trial.expectComplete(try await trial.run("--netrc-file", file))
+        try await trial.run("--netrc-file", file).expectComplete(trial.content)
         let child = try Run(
             [trial.origin.url("/dir/file.bin"), "--netrc", "--json", "--overwrite"],
             in: trial.sandbox.path, environment: ["HOME": home.path])
-        try trial.expectComplete(try await child.ended())
+        try await child.ended().expectComplete(trial.content)
         // `--user` names the user, and the netrc file has the password.
-        try trial.expectComplete(
-            try await trial.run("--netrc-file", file, "-u", "me", "--overwrite"))
+        try await trial.run("--netrc-file", file, "-u", "me", "--overwrite").expectComplete(
+            trial.content)
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }
 
@@ -91,7 +91,7 @@ struct CredentialsEndToEndTests {
         let outcome = try await run(
             [trial.origin.url("/dir/file.bin"), "--json", "--bearer-fd", "3"],
             descriptor: "a.b-c/d==\n", in: trial.sandbox)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }
 
@@ -139,7 +139,7 @@ struct CredentialsEndToEndTests {
         #expect(kept > 0)
         let second = try await trial.run(
             "-u", "me:\(Self.password)", "--retries", "100", url: "http://\(place)")
-        try trial.expectComplete(second)
+        try second.expectComplete(trial.content)
         #expect(try second.events("finished").first?.bytesResumed == kept)
     }
 

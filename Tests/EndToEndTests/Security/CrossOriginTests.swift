@@ -121,7 +121,7 @@ struct CrossOriginTests {
             place.withLock { $0 = target }
             let before = trial.origin.requests.count
             let outcome = try await run(trial, Self.own + ["--header-cross-origin"])
-            try trial.expectComplete(outcome)
+            try outcome.expectComplete(trial.content)
             let requests = trial.origin.requests.dropFirst(before).filter { $0.path == "/there" }
             #expect(!requests.isEmpty)
             for request in requests {
@@ -133,7 +133,7 @@ struct CrossOriginTests {
         let before = trial.origin.requests.count
         place.withLock { $0 = "http://b.test:\(port)/there" }
         let outcome = try await run(trial, ["--header-cross-origin"], bearer: "hush")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(
             trial.origin.requests.dropFirst(before)
                 .allSatisfy { $0.header("Authorization") == "Bearer hush" })
@@ -181,7 +181,7 @@ struct CrossOriginTests {
             [trial.url(0), "--mirror", trial.url(1), "--mirror", named, "--json", "-v"] + Self.own
                 + (crosses ? ["--header-cross-origin"] : []), in: trial.sandbox.path
         ).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         for (index, origin) in trial.origins.enumerated() {
             #expect(!origin.requests.isEmpty)
             for request in origin.requests {

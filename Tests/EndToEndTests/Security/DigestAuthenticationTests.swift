@@ -29,7 +29,7 @@ struct DigestAuthenticationTests {
         let gate = DigestGate(user: "me", password: "s3cret", algorithm: algorithm)
         let trial = try trial(gate)
         let outcome = try await trial.run("-u", "me:s3cret", "-x", "8", "--auth", scheme)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.gets.filter { $0.status == 206 }.count >= 8)
         // After the first 401, segget never sends the password itself again.
         #expect(shown("Basic", to: trial) == (scheme == "auto" ? 1 : 0))
@@ -42,7 +42,7 @@ struct DigestAuthenticationTests {
         let trial = try trial(gate)
         let outcome = try await trial.run(
             url: "http://me:s3cret@127.0.0.1:\(trial.origin.port)/dir/file.bin?a=b&c=d")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(!(outcome.output + outcome.errorOutput).contains("s3cret"))
     }
 
@@ -55,7 +55,7 @@ struct DigestAuthenticationTests {
         child.signal(SIGKILL)
         _ = try await child.ended()
         let outcome = try await Run(arguments, in: trial.sandbox.path).ended()
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(try #require(try outcome.events("finished").first?.bytesResumed) > 0)
     }
 
@@ -66,7 +66,7 @@ struct DigestAuthenticationTests {
             if request.number % 5 == 0 { gate.renew() }
         }
         let outcome = try await trial.run("-u", "me:s3cret", "-x", "4")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     /// The server answers `HEAD` without credentials, so a `GET` receives the first challenge.
@@ -77,7 +77,7 @@ struct DigestAuthenticationTests {
                 reply = gate.challenge()
             }
         }
-        try trial.expectComplete(try await trial.run("-u", "me:s3cret", "-x", "4"))
+        try await trial.run("-u", "me:s3cret", "-x", "4").expectComplete(trial.content)
     }
 
     @Test func wrongPasswordIsSentOnce() async throws {
@@ -85,7 +85,7 @@ struct DigestAuthenticationTests {
         for (scheme, basics) in [("auto", 1), ("digest", 0)] {
             let trial = try trial(gate)
             let outcome = try await trial.run("-u", "me:wrong", "--auth", scheme)
-            try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+            try outcome.expectFailure(code: 77, kind: "refused", keepsPart: false)
             #expect(shown("Digest", to: trial) == 1)
             // The server offers Digest only, so Basic is not an attempt with a password.
             #expect(shown("Basic", to: trial) == basics)
@@ -97,7 +97,7 @@ struct DigestAuthenticationTests {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate, alsoBasic: true)
         let outcome = try await trial.run("-u", "me:wrong")
-        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        try outcome.expectFailure(code: 77, kind: "refused", keepsPart: false)
         #expect(trial.origin.requests.count == 1)
     }
 
@@ -106,7 +106,7 @@ struct DigestAuthenticationTests {
         let gate = DigestGate(user: "me", password: "s3cret")
         let trial = try trial(gate)
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        try outcome.expectFailure(code: 77, kind: "refused", keepsPart: false)
         #expect(trial.origin.requests.count <= 3)
         #expect(outcome.errorOutput.contains("`--user`"))
     }
@@ -120,7 +120,7 @@ struct DigestAuthenticationTests {
             reply = .text(401, "no", headers: [HeaderField("WWW-Authenticate", challenge)])
         }
         let outcome = try await trial.run("-u", "me:s3cret", "--auth", "digest", "--retries", "0")
-        try trial.expectFailure(outcome, code: 77, kind: "refused", keepsPart: false)
+        try outcome.expectFailure(code: 77, kind: "refused", keepsPart: false)
         #expect(trial.origin.requests.count <= 2)
     }
 
@@ -131,7 +131,7 @@ struct DigestAuthenticationTests {
         let proxy = "127.0.0.1:\(trial.origin.port)"
         let url = "http://far.example/file.bin"
         let outcome = try await trial.run("--proxy", "http://me:s3cret@\(proxy)", url: url)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.allSatisfy { $0.target == url })
         let right = trial.origin.requests.count
         let wrong = try await trial.run(

@@ -41,17 +41,6 @@ struct DowngradeTests {
         #expect(plain.requests.isEmpty, sourceLocation: location)
     }
 
-    private func expectComplete(
-        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        let text = Comment(rawValue: outcome.errorOutput)
-        #expect(outcome.exitCode == 0, text, sourceLocation: location)
-        guard outcome.exitCode == 0 else { return }
-        #expect(
-            try content.firstDifference(at: sandbox.path("file.bin")) == nil, text,
-            sourceLocation: location)
-    }
-
     /// Every redirect status, as first hop and later, in reply to `HEAD` or only to `GET`.
     @Test func everyDowngradeIsRefused() async throws {
         let target = target
@@ -76,7 +65,7 @@ struct DowngradeTests {
             let outcome = try await run(
                 [front.url("get/307"), "--overwrite", "-x", "4"] + arguments, front,
                 environment: environment)
-            try expectComplete(outcome)
+            try outcome.expectComplete(content)
             #expect(outcome.errorOutput.contains("WARNING: a redirect led from https to http"))
             #expect(!outcome.errorOutput.contains("hush"))
         }
@@ -104,7 +93,7 @@ struct DowngradeTests {
         // The received bytes are kept.
         let again = try await run(
             [front.url("/file.bin"), "-o", "file.bin", "--allow-downgrade"], front)
-        try expectComplete(again)
+        try again.expectComplete(content)
         #expect(again.errorOutput.contains("resuming"), "\(again.errorOutput)")
     }
 
@@ -119,8 +108,9 @@ struct DowngradeTests {
             }
         }
         let outcome = try await run(
-            [front.url("/file.bin"), "--mirror", front.url("/down/file.bin"), "--json"], front)
-        try expectComplete(outcome)
+            [front.url("/file.bin"), "--mirror", front.url("/down/file.bin"), "--json", "-v"], front
+        )
+        try outcome.expectComplete(content)
         #expect(try outcome.notices("mirror_dropped").first?.reason == "unsafe_redirect")
         #expect(plain.requests.isEmpty)
         let list = try Sandbox()
@@ -175,7 +165,7 @@ struct DowngradeTests {
                 let outcome = try await Run(
                     [first.url("/file.bin")] + own + access + options, in: sandbox.path
                 ).ended()
-                try expectComplete(outcome)
+                try outcome.expectComplete(content)
                 #expect(!outcome.errorOutput.contains("hush"))
                 for request in first.origin.requests.dropFirst(before.0) {
                     for field in fields { #expect(request.header(field) != nil, "\(field)") }

@@ -23,7 +23,7 @@ struct RedirectEndToEndTests {
             }
         }
         let outcome = try await trial.run("-x", "4", path: "/start/file.bin")
-        try trial.expectComplete(outcome, name: "five.bin")
+        try outcome.expectComplete(trial.content, name: "five.bin")
         let probed = try #require(try outcome.events("probed").first)
         #expect(probed.redirects == 5)
         #expect(probed.finalUrl == trial.origin.url("/d/five.bin"))
@@ -39,7 +39,7 @@ struct RedirectEndToEndTests {
             if request.path == "/dir/file.bin" { reply = Self.redirect("/to", status) }
         }
         let outcome = try await trial.run("-o", "file.bin")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.allSatisfy { ["HEAD", "GET"].contains($0.method) })
     }
 
@@ -48,7 +48,7 @@ struct RedirectEndToEndTests {
             reply = Self.redirect(request.path == "/a" ? "/b" : "/a")
         }
         let outcome = try await trial.run(path: "/a")
-        try trial.expectFailure(outcome, code: 69, kind: "too_many_redirects", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "too_many_redirects", keepsPart: false)
         #expect(trial.origin.requests.count <= 42)
         #expect(outcome.errorOutput.contains("redirects more than 20 times"))
     }
@@ -103,7 +103,7 @@ struct RedirectEndToEndTests {
             if hop < 20 { reply = Self.redirect("/\(hop + 1)") }
         }
         let outcome = try await trial.run("-o", "file.bin", path: "/0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
     }
 
     @Test(
@@ -114,14 +114,14 @@ struct RedirectEndToEndTests {
     func otherSchemesAreNotFollowed(location: String) async throws {
         let trial = try WireTrial { _, reply in reply = Self.redirect(location) }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 77, kind: "unsafe_redirect", keepsPart: false)
+        try outcome.expectFailure(code: 77, kind: "unsafe_redirect", keepsPart: false)
         #expect(trial.origin.requests.count <= 2)
     }
 
     @Test func failsIfRedirectHasNoLocation() async throws {
         let trial = try WireTrial { _, reply in reply = .text(302) }
         let outcome = try await trial.run()
-        try trial.expectFailure(outcome, code: 69, kind: "status", keepsPart: false)
+        try outcome.expectFailure(code: 69, kind: "status", keepsPart: false)
     }
 
     @Test func refusesRedirectFromHTTPSToHTTP() async throws {
@@ -157,7 +157,7 @@ struct RedirectEndToEndTests {
         }
         let url = "http://user:secret@127.0.0.2:\(first.port)/file.bin"
         let outcome = try await trial.run("-H", "X-Token: hush", "-H", "Cookie: k=hush", url: url)
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(first.requests.count >= 2)
         for request in first.requests {
             #expect(request.header("X-Token") == "hush")
@@ -178,7 +178,7 @@ struct RedirectEndToEndTests {
         let other = trial.origin.url("/file.bin")
         let first = try FaultOrigin { _ in Self.redirect(other) }
         let outcome = try await trial.run("-H", "X-Token: hush", url: first.url("/file.bin"))
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(first.requests.allSatisfy { $0.header("X-Token") == "hush" })
         #expect(trial.origin.requests.allSatisfy { $0.header("X-Token") == nil })
     }
@@ -193,7 +193,7 @@ struct RedirectEndToEndTests {
             if request.path == "/dir/file.bin" { reply = Self.redirect("/to/file.bin") }
         }
         let outcome = try await trial.run("-x", "4", "-H", "X-Token: hush")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(trial.origin.requests.allSatisfy { $0.status != 401 })
     }
 }

@@ -24,7 +24,7 @@ struct RedirectTargetTests {
             place.withLock { $0 = target }
             let before = trial.origin.requests.count
             let outcome = try await trial.run("--retries", "0", "--connect-timeout", "5")
-            try trial.expectFailure(outcome, code: 77, kind: "unsafe_redirect", keepsPart: false)
+            try outcome.expectFailure(code: 77, kind: "unsafe_redirect", keepsPart: false)
             #expect(trial.origin.requests.count - before <= 2, "\(target)")
             let shown = outcome.output + outcome.errorOutput
             #expect(!shown.contains("hush") && !shown.contains("\u{1b}"), "\(target)")
@@ -58,7 +58,7 @@ struct RedirectTargetTests {
                 path: "/go")
             let requests = trial.origin.requests.dropFirst(before)
             if let expected {
-                if target != "?q" { try trial.expectComplete(outcome) }
+                if target != "?q" { try outcome.expectComplete(trial.content) }
                 #expect(
                     requests.contains { $0.target.lowercased() == expected.lowercased() },
                     "\(target): \(requests.map(\.target))")
@@ -80,7 +80,7 @@ struct RedirectTargetTests {
         let trial = try WireTrial(size: 1000)
         let outcome = try await trial.run(
             "-o", "file.bin", path: "/f%0d%0aX-Injected:%201?q=%0d%0aX-Injected:1")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         for request in trial.origin.requests {
             #expect(request.target == "/f%0d%0aX-Injected:%201?q=%0d%0aX-Injected:1")
             #expect(request.header("X-Injected") == nil)
@@ -133,7 +133,7 @@ struct RedirectTargetTests {
             if hop < 20 { reply = .redirect("/\(hop + 1)/f?\(long)") }
         }
         let outcome = try await trial.run("-o", "file.bin", path: "/0")
-        try trial.expectComplete(outcome)
+        try outcome.expectComplete(trial.content)
         #expect(outcome.peakMemory < Segget.mostMemory(64 << 20), "\(outcome.peakMemory)")
         #expect(!outcome.output.contains("aaaa"))
     }

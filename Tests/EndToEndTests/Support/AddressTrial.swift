@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// A file on several addresses of one host, each with its own behaviour.
 final class AddressTrial: Sendable {
@@ -59,19 +58,6 @@ final class AddressTrial: Sendable {
                 "a.test:\(port):\(addresses.joined(separator: ","))",
             ] + options, in: sandbox.path
         ).ended()
-    }
-
-    /// Expects that the published file is correct and that no other file remains.
-    func expectComplete(
-        _ outcome: Run.Outcome, _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        let report = Comment(rawValue: outcome.errorOutput)
-        #expect(outcome.exitCode == 0, report, sourceLocation: location)
-        #expect(try sandbox.names() == ["file.bin"], report, sourceLocation: location)
-        guard outcome.exitCode == 0 else { return }
-        #expect(
-            try content.firstDifference(at: sandbox.path("file.bin")) == nil, report,
-            sourceLocation: location)
     }
 
     /// The number of `GET` requests that each origin received.

@@ -72,20 +72,6 @@ final class MirrorTrial: Sendable {
     /// The number of body bytes that each origin sent.
     var served: [Int64] { origins.map(\.bytesServed) }
 
-    /// Expects that the published file is correct and that no other file remains.
-    func expectComplete(
-        _ outcome: Run.Outcome, _ expected: Content? = nil,
-        _ location: SourceLocation = #_sourceLocation
-    ) throws {
-        let report = Comment(rawValue: outcome.errorOutput)
-        #expect(outcome.exitCode == 0, report, sourceLocation: location)
-        #expect(try sandbox.names() == ["file.bin"], report, sourceLocation: location)
-        guard outcome.exitCode == 0 else { return }
-        #expect(
-            try (expected ?? content).firstDifference(at: sandbox.path("file.bin")) == nil, report,
-            sourceLocation: location)
-    }
-
     /// Returns the reasons for dropped mirrors, by origin number.
     func dropped(_ outcome: Run.Outcome) throws -> [Int: [String]] {
         var reasons: [Int: [String]] = [:]

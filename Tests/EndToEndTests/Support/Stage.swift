@@ -178,14 +178,3 @@ struct Unexpected: Error, CustomStringConvertible {
     let text: String
     var description: String { text }
 }
-
-/// Returns the objects that `--json` wrote, one per line.
-func jsonEvents(_ output: String) throws -> [[String: Any]] {
-    try output.split(separator: "\n").map { line in
-        let object = try JSONSerialization.jsonObject(with: Data(line.utf8))
-        guard let event = object as? [String: Any] else {
-            throw Unexpected(text: "not an object: \(line)")
-        }
-        return event
-    }
-}
