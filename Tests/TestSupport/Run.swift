@@ -141,11 +141,15 @@ public final class Run: Sendable {
     ///
     /// - Parameters:
     ///   - timeout: longest time to wait, in seconds.
+    ///   - interval: time between two checks, in seconds.
     ///   - condition: the condition to check.
     /// - Returns: whether the condition holds and it is still running; a test must check it.
     /// - Throws: any error of `condition`.
-    public func waits(timeout: Double = 120, until condition: () throws -> Bool) rethrows -> Bool {
-        try eventually(timeout: timeout) { try !isRunning || condition() } && isRunning
+    public func waits(
+        timeout: Double = 120, poll interval: Double = 0.005, until condition: () throws -> Bool
+    ) rethrows -> Bool {
+        try eventually(timeout: timeout, poll: interval) { try !isRunning || condition() }
+            && isRunning
     }
 
     /// Waits until it ends.

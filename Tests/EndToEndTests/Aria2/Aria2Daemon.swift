@@ -3,15 +3,13 @@ import Glibc
 import TestSupport
 
 /// `segget-aria2c --enable-rpc`, listening on a separate port.
-final class Aria2Daemon {
+final class Aria2Daemon: TaskStates {
     let process: Run
     let port: Int
 
     fileprivate init(_ process: Run) throws {
         self.process = process
-        let isUp = eventually(timeout: 120) {
-            process.output.contains("RPC: listening on TCP port ") || !process.isRunning
-        }
+        let isUp = process.waits { process.output.contains("RPC: listening on TCP port ") }
         let line = process.output.firstMatch(of: /listening on TCP port ([0-9]+)/)
         guard isUp, let line, let port = Int(line.1) else {
             throw Unexpected(text: process.output + process.errorOutput)
@@ -35,12 +33,10 @@ final class Aria2Daemon {
         return (answer as? [String: Any])?["result"]
     }
 
-    /// Waits until a download is in a state.
-    func waits(for state: String, of gid: String) throws -> Bool {
-        try eventually(timeout: 120, poll: 0.1) {
-            let status = try self.call("tellStatus", [gid, ["status"]]) as? [String: Any]
-            return status?["status"] as? String == state
-        }
+    /// Returns the state of a download; empty if there is none.
+    func state(_ gid: String) throws -> String {
+        let status = try call("tellStatus", [gid, ["status"]]) as? [String: Any]
+        return status?["status"] as? String ?? ""
     }
 
     /// Returns a free port, because `--rpc-listen-port` accepts no port below 1024, and so no 0.

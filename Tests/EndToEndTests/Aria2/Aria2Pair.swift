@@ -108,11 +108,7 @@ final class Aria2Pair: Sendable {
 
     /// Returns the number of received bytes in segget's manifest of `name`; `nil` without a
     /// manifest.
-    func recorded(_ name: String) -> Int64? {
-        guard let data = FileManager.default.contents(atPath: path("\(name).segget", .segget))
-        else { return nil }
-        return (try? Manifest(reading: Array(data)))?.extents.covered.count
-    }
+    func recorded(_ name: String) -> Int64? { Manifest(of: path(name, .segget))?.received }
 
     /// Returns the files in a program's folder by path.
     ///

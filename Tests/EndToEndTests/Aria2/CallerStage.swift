@@ -102,8 +102,5 @@ final class CallerStage: Sendable {
     }
 
     /// Returns the number of received bytes in a file's manifest.
-    func recorded(_ file: String) -> Int64 {
-        let data = FileManager.default.contents(atPath: path("\(file).segget")) ?? Data()
-        return (try? Manifest(reading: Array(data)))?.extents.covered.count ?? 0
-    }
+    func recorded(_ file: String) -> Int64 { Manifest(of: path(file))?.received ?? 0 }
 }

@@ -133,12 +133,11 @@ struct HubTests {
         let (begun, done) =
             form == .first
             ? ([Self.large[0]], ["config.json"]) : (Self.large, ["config.json", "onnx/model.onnx"])
-        let isThere = eventually(timeout: 120) {
+        let isThere = process.waits {
             begun.allSatisfy { stage.recorded($0) >= Self.size / 2 }
                 && done.allSatisfy(stage.isPublished)
-                || !process.isRunning
         }
-        try #require(isThere && process.isRunning, "\(process.output)\(process.errorOutput)")
+        try #require(isThere, "\(process.output)\(process.errorOutput)")
         #expect(try DropIn.kill(process) >= 2)
         stage.origin.dropConnections()
         stage.origin.hearOut()

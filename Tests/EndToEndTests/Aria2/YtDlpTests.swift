@@ -83,8 +83,7 @@ struct YtDlpTests {
             reply.stallAfter = max(0, Self.size / 2 - first)
         }
         let process = try start(downloader)
-        let isThere = stage.waits(
-            for: Self.size / 2, of: process, name: "\(Self.saved).part")
+        let isThere = process.waits(for: Self.size / 2, name: "\(Self.saved).part")
         guard isThere else { throw Unexpected(text: try process.wait(timeout: 1).errorOutput) }
         #expect(try DropIn.kill(process) >= 2)
         stage.origin.dropConnections()
@@ -160,10 +159,7 @@ struct YtDlpTests {
         }
         let process = try start(dropIn.path(DropIn.names[0]))
         let readout = /\[#[0-9a-f]{6} [^\/ ]+B\/5\.7MiB\(\d+%\) CN:\d+ DL:[^\] ]+B/
-        let isShown = eventually(timeout: 120) {
-            process.output.contains(readout) || !process.isRunning
-        }
-        #expect(isShown && process.isRunning)
+        #expect(process.waits { process.output.contains(readout) })
         gate.withLock { $0 = true }
         try expectRight(process.wait())
     }

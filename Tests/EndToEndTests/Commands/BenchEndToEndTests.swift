@@ -158,10 +158,10 @@ struct BenchEndToEndTests {
         let process = try stage.start(
             ["bench", "-x", "2", "--rounds", "1", "--disk", ".", "--json"],
             path: "/file?token=\(secret)")
-        let isUnderWay = eventually(timeout: 120) {
-            !process.isRunning || stage.origin.requests.contains { $0.bytesServed > 32 << 10 }
+        let isUnderWay = process.waits {
+            stage.origin.requests.contains { $0.bytesServed > 32 << 10 }
         }
-        #expect(isUnderWay && process.isRunning, "\(process.errorOutput)")
+        #expect(isUnderWay, "\(process.errorOutput)")
         let worker = try #require(child(of: process.pid))
         #expect(commandLine(of: worker).contains("bench-worker"))
         #expect(commandLines(with: secret) == [])

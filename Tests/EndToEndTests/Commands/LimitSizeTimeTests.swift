@@ -107,7 +107,7 @@ struct LimitSizeTimeTests {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         stage.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["-x", "4", "--max-time", "60"])
-        #expect(stage.waits(for: 50_000, of: process))
+        #expect(process.waits(for: 50_000))
         process.signal(SIGINT)
         let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(130))

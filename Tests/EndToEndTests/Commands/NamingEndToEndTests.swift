@@ -86,7 +86,7 @@ struct NamingEndToEndTests {
         try Data("foreign".utf8).write(to: URL(fileURLWithPath: stage.path("file.1.part")))
         stage.bendGET { $0.stallAfter = 2 << 20 }
         let process = try stage.start(["-x", "4", "--auto-rename"])
-        #expect(stage.waits(for: 8 << 20, of: process, name: "file.2"))
+        #expect(process.waits(for: 8 << 20, name: "file.2"))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()

@@ -147,7 +147,7 @@ struct VerifyTests {
             $0.release = isChecked
         }
         let process = try stage.start(["-q", "-x", "4"])
-        try #require(stage.waits(for: 1_000_000, of: process))
+        try #require(process.waits(for: 1_000_000))
         for _ in 0..<5 {
             let outcome = try verify(stage, ["file"])
             guard process.isRunning else { break }

@@ -80,13 +80,10 @@ struct BatchResumeEndToEndTests {
         for kill in 1...kills {
             shuffle(stage, pace: 300_000)
             let process = try Run(arguments, in: stage.folder)
-            let isThere = eventually(timeout: 120) {
-                !process.isRunning
-                    || Self.names.allSatisfy {
-                        (stage.recorded($0) ?? 0) >= Int64(kill) * 700_000
-                    }
+            let isThere = process.waits {
+                Self.names.allSatisfy { (stage.recorded($0) ?? 0) >= Int64(kill) * 700_000 }
             }
-            try #require(isThere && process.isRunning, "\(process.errorOutput)")
+            try #require(isThere, "\(process.errorOutput)")
             process.signal(SIGKILL)
             #expect(try process.wait().end == .signal(SIGKILL))
             stage.origin.dropConnections()

@@ -102,7 +102,7 @@ struct DamagedManifestTests {
             stage.bendGET { $0.stallAfter = each }
             let process = try stage.start(["-x", "4"])
             let before = stage.recorded() ?? 0
-            try #require(stage.waits(for: before + each, of: process))
+            try #require(process.waits(for: before + each))
             process.signal(SIGKILL)
             _ = try process.wait()
             stage.origin.dropConnections()

@@ -28,7 +28,7 @@ struct KillTests {
         for kill in 0..<kills {
             let place = Int64(kill) * span + Int64.random(in: 0..<span, using: &random)
             let process = try stage.start(arguments)
-            let hasProgressed = stage.waits(for: max(place, before + 1), of: process)
+            let hasProgressed = process.waits(for: max(place, before + 1))
             try #require(hasProgressed, "seed \(seed), kill \(kill)")
             process.signal(SIGKILL)
             #expect(try process.wait().end == .signal(SIGKILL))

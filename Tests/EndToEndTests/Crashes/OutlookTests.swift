@@ -49,7 +49,7 @@ struct OutlookTests {
             }
         }
         let process = try stage.start(["-x", "2"] + arguments)
-        try #require(stage.waits(for: 200_000, of: process), "\(process.errorOutput)")
+        try #require(process.waits(for: 200_000), "\(process.errorOutput)")
         process.signal(SIGINT)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(130), "\(outcome.errorOutput)")

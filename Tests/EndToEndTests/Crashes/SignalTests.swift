@@ -41,7 +41,7 @@ struct SignalTests {
             let before = stage.recorded() ?? 0
             let place = before + Int64.random(in: 1...3_000_000, using: &random)
             let process = try stage.start(arguments)
-            try #require(stage.waits(for: place, of: process), "seed \(seed), round \(round)")
+            try #require(process.waits(for: place), "seed \(seed), round \(round)")
             let outcome = try stop(process, by: signal, code: code)
             #expect(outcome.errorOutput.contains("was stopped by \(name)"))
             #expect(outcome.errorOutput.contains("kept: "))
@@ -69,7 +69,7 @@ struct SignalTests {
         stage.bendGET { $0.stallAfter = 123_456 }
         let arrived: Int64 = 4 * 123_456
         let process = try stage.start(["-x", "4", "--json"])
-        try #require(stage.waits(for: arrived, of: process))
+        try #require(process.waits(for: arrived))
         let outcome = try stop(process, by: signal, code: code)
         let last = try #require(try jsonEvents(outcome.output).last)
         #expect(last["event"] as? String == "error")
@@ -181,7 +181,7 @@ struct SignalTests {
                 "-c", "exec \"$0\" \"$@\" 2>\(pipe.path)", try Segget.binary(),
                 stage.origin.url("/file"), "-x", "4",
             ], in: stage.folder)
-        try #require(stage.waits(for: 400_000, of: process))
+        try #require(process.waits(for: 400_000))
         process.signal(SIGINT)
         let sent = monotonicSeconds()
         let hasEnded = eventually(timeout: 0.4) { !process.isRunning }
@@ -205,7 +205,7 @@ struct SignalTests {
                 "-c", "trap '' HUP; exec \"$0\" \"$@\"", try Segget.binary(), "-x", "1",
                 stage.origin.url("/file"),
             ], in: stage.folder)
-        try #require(stage.waits(for: 100_000, of: process))
+        try #require(process.waits(for: 100_000))
         process.signal(SIGHUP)
         #expect(try process.wait().end == .exit(0))
         #expect(try stage.isRight())

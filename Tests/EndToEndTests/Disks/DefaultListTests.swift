@@ -69,7 +69,7 @@ struct DefaultListTests {
         let process = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(faults, in: stage.folder))
-        #expect(stage.waits(for: 50_000, of: process))
+        #expect(process.waits(for: 50_000))
         // Until the file is complete, only its owner can read it.
         #expect(try stage.status(of: "file.part").st_mode & 0o777 == 0o600)
         goesOn.withLock { $0 = true }

@@ -47,7 +47,7 @@ struct DestinationTests {
             $0.release = goesOn
         }
         let process = try stage.start(["--overwrite", "-x", "4"])
-        #expect(stage.waits(for: 800_000, of: process))
+        #expect(process.waits(for: 800_000))
         #expect(try stage.read("file") == Self.mine)
         goesOn.withLock { $0 = true }
         #expect(try process.wait().end == .exit(0))
@@ -108,7 +108,7 @@ struct DestinationTests {
             $0.release = goesOn
         }
         let process = try stage.start(["-x", "4"])
-        #expect(stage.waits(for: 100_000, of: process))
+        #expect(process.waits(for: 100_000))
         try stage.write(mine, to: "file")
         goesOn.withLock { $0 = true }
         return try process.wait()

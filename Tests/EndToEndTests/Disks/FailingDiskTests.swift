@@ -215,7 +215,7 @@ struct FailingDiskTests {
         let process = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try DiskFaults.environment(["renameat2:file:1:0:22"], in: stage.folder))
-        #expect(stage.waits(for: 50_000, of: process))
+        #expect(process.waits(for: 50_000))
         try stage.write("mine".utf8, to: "file")
         goesOn.withLock { $0 = true }
         let outcome = try process.wait()

@@ -14,7 +14,7 @@ struct FileOptionsTests {
         let arguments = ["-x", "1", "--file-allocation", allocation.rawValue]
         stage.bendGET { $0.stallAfter = 500_000 }
         let process = try stage.start(arguments)
-        try #require(stage.waits(for: 400_000, of: process))
+        try #require(process.waits(for: 400_000))
         let status = try stage.status(of: "file.part")
         let allocated = Int64(status.st_blocks) * 512
         switch allocation {

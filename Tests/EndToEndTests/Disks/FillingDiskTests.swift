@@ -81,7 +81,7 @@ struct FillingDiskTests {
             $0.release = goesOn
         }
         let process = try stage.start(Self.none + ["-x", "4"])
-        #expect(stage.waits(for: moment, of: process))
+        #expect(process.waits(for: moment))
         // A disk that shrinks is full immediately.
         try disk.resize(to: Int64(try stage.status(of: "file.part").st_blocks) * 512 + 64 << 10)
         goesOn.withLock { $0 = true }
@@ -207,7 +207,7 @@ struct FillingDiskTests {
             environment: try DiskFaults.environment(
                 calls.map { "\($0):*:1:0:\(EROFS)" }, in: stage.folder,
                 when: signal.path("now")))
-        #expect(stage.waits(for: 400_000, of: process))
+        #expect(process.waits(for: 400_000))
         try signal.write("now", "")
         goesOn.withLock { $0 = true }
         let outcome = try process.wait()

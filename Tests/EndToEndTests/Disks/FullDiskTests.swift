@@ -109,7 +109,7 @@ struct FullDiskTests {
         let stage = try Stage(size: Self.size, in: disk.path)
         stage.bendGET { $0.pace = 30_000 }
         let process = try stage.start(["-x", "16", "--file-allocation", "falloc"])
-        try #require(stage.waits(for: 50_000, of: process))
+        try #require(process.waits(for: 50_000))
         try fill(stage)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")

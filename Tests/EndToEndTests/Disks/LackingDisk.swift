@@ -25,8 +25,9 @@ final class LackingDisk: Sendable {
         process = try Run(
             "/usr/bin/python3", [script, sandbox.path("root"), path] + options)
         let (process, path, here) = (process, path, Self.device(sandbox.path))
-        guard eventually({ !process.isRunning || Self.device(path) != here }), process.isRunning
-        else { throw Unexpected(text: "no FUSE mount: \(process.errorOutput)") }
+        guard process.waits(until: { Self.device(path) != here }) else {
+            throw Unexpected(text: "no FUSE mount: \(process.errorOutput)")
+        }
     }
 
     deinit {

@@ -59,7 +59,7 @@ struct LackingDiskTests {
             $0.release = goesOn
         }
         let process = try stage.start(["-x", "1"])
-        #expect(stage.waits(for: 50_000, of: process))
+        #expect(process.waits(for: 50_000))
         try stage.write("mine".utf8, to: "file")
         goesOn.withLock { $0 = true }
         let outcome = try process.wait()

@@ -24,7 +24,7 @@ struct LockFileTests {
         let process = try Run(
             ["-x", "1", stage.origin.url("/file")], in: stage.folder,
             environment: try denied(stage))
-        guard stage.waits(for: 50_000, of: process) else {
+        guard process.waits(for: 50_000) else {
             throw Unexpected(text: try process.wait().errorOutput)
         }
         return process

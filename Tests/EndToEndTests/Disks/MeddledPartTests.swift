@@ -16,7 +16,7 @@ struct MeddledPartTests {
             $0.release = goesOn
         }
         let process = try stage.start(["-x", "4"] + arguments)
-        #expect(stage.waits(for: 400_000, of: process))
+        #expect(process.waits(for: 400_000))
         return process
     }
 
@@ -145,7 +145,7 @@ struct MeddledPartTests {
             $0.release = goesOn
         }
         let process = try stage.start(["-d", "sub", "-x", "4"])
-        #expect(stage.waits(for: 400_000, of: process, name: "sub/file"))
+        #expect(process.waits(for: 400_000, name: "sub/file"))
         try FileManager.default.removeItem(atPath: stage.path("sub"))
         if isMadeAgain {
             try FileManager.default.createDirectory(
@@ -173,7 +173,7 @@ struct MeddledPartTests {
             $0.release = goesOn
         }
         let process = try stage.start(["-d", "sub", "-x", "4"])
-        #expect(stage.waits(for: 400_000, of: process, name: "sub/file"))
+        #expect(process.waits(for: 400_000, name: "sub/file"))
         #expect(rename(stage.path("sub"), stage.path("moved")) == 0)
         if isReplaced {
             #expect(symlink("/", stage.path("sub")) == 0)

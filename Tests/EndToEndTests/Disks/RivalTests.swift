@@ -17,7 +17,7 @@ struct RivalTests {
             $0.release = goesOn
         }
         let first = try stage.start(["-x", "4"])
-        try #require(stage.waits(for: 100_000, of: first))
+        try #require(first.waits(for: 100_000))
         let second = try stage.run(arguments)
         #expect(second.end == .exit(73), "\(second.errorOutput)")
         #expect(second.errorOutput.contains("another process is downloading to `file"))

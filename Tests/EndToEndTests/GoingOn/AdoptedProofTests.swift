@@ -136,7 +136,7 @@ struct AdoptedProofTests {
         }
         let before = try stage.facts("old")
         let process = try stage.start(["--adopt", "old"])
-        #expect(stage.waits(for: Self.begun + 200_000, of: process))
+        #expect(process.waits(for: Self.begun + 200_000))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()

@@ -137,7 +137,7 @@ struct ContinueFromTests {
         stage.bendGET { $0.stallAfter = 100_000 }
         let process = try stage.start(
             ["-x", "4", "--continue-from", "file.part"], path: "/new/link?key=2")
-        #expect(stage.waits(for: kept + 400_000, of: process))
+        #expect(process.waits(for: kept + 400_000))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()
@@ -164,7 +164,7 @@ struct ContinueFromTests {
         let process = try stage.start(
             ["-x", "4", "--resume-unverified", "--continue-from", "file.part"],
             path: "/new/link?key=2")
-        #expect(stage.waits(for: kept + 400_000, of: process))
+        #expect(process.waits(for: kept + 400_000))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()
@@ -192,7 +192,7 @@ struct ContinueFromTests {
             let before = try #require(stage.recorded())
             let process = try stage.start(
                 ["-x", "4", "--continue-from", "file.part"], path: "/link/\(link)?key=\(link)")
-            #expect(stage.waits(for: before + 4 * each, of: process))
+            #expect(process.waits(for: before + 4 * each))
             process.signal(SIGKILL)
             _ = try process.wait()
             stage.origin.dropConnections()

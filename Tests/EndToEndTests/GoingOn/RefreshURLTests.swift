@@ -1,4 +1,3 @@
-import Assembler
 import Foundation
 import Glibc
 import TestSupport
@@ -107,13 +106,7 @@ struct RefreshURLTests {
         }
         let command = "echo \(trial.origin.url("/other/name"))"
         let process = try trial.start(["-x", "2", "-o", "file.bin", "--refresh-url", command])
-        let manifest = trial.sandbox.path("file.bin.segget")
-        #expect(
-            eventually(timeout: 60) {
-                FileManager.default.contents(atPath: manifest).flatMap {
-                    try? Manifest(reading: Array($0))
-                }?.extents.covered.count ?? 0 >= 1_000_000
-            }, "\(process.output)")
+        #expect(process.waits(for: 1_000_000, name: "file.bin"), "\(process.output)")
         process.signal(SIGKILL)
         _ = try process.wait()
         trial.origin.dropConnections()
@@ -214,7 +207,7 @@ struct RefreshURLTests {
             let process = try trial.start(
                 ["-x", "4", "-o", "file.bin", "--refresh-url", command])
             let isOver = eventually(timeout: 100) {
-                !process.isRunning || Self.waits(process.output)
+                !process.isRunning || Self.isWaiting(process.output)
             }
             #expect(isOver)
             guard process.isRunning else {
@@ -232,7 +225,7 @@ struct RefreshURLTests {
     }
 
     /// Whether segget waits for the next refresh, and has recorded all received bytes.
-    private static func waits(_ output: String) -> Bool {
+    private static func isWaiting(_ output: String) -> Bool {
         guard let notice = output.range(of: "\"notice\":\"link_refresh_delayed\"") else {
             return false
         }

@@ -1,3 +1,4 @@
+import Assembler
 import Crypto
 import Foundation
 import Glibc
@@ -41,11 +42,10 @@ struct BlankValidatorEndToEndTests {
         let files = [1, 2].map { Content(size: 20 << 20, seed: $0) }
         try Self.put(files[0], root.path("file"), time: time)
         let child = try Run(["-x", "4", nginx.url("file")], in: folder.path)
-        let part = PartProbe(folder: folder.path)
-        #expect(eventually(timeout: 120) { part.recorded > 4 << 20 || !child.isRunning })
+        #expect(child.waits(for: 4 << 20))
         child.signal(SIGKILL)
         _ = try child.wait()
-        #expect(part.recorded > 4 << 20)
+        #expect(try #require(Manifest(of: folder.path("file"))).received >= 4 << 20)
         try FileManager.default.removeItem(atPath: root.path("file"))
         try Self.put(files[1], root.path("file"), time: time)
         let outcome = try Run(["--json", nginx.url("file")], in: folder.path).wait()
@@ -166,7 +166,7 @@ struct BlankValidatorEndToEndTests {
             }
         }
         let child = try stage.start(["-x", "4"])
-        #expect(stage.waits(for: 800_000, of: child))
+        #expect(child.waits(for: 800_000))
         child.signal(SIGKILL)
         _ = try child.wait()
         stage.origin.dropConnections()
@@ -227,15 +227,5 @@ struct BlankValidatorEndToEndTests {
         let outcome = try stage.run(["--timestamping"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
-    }
-}
-
-/// Reads how much the manifest in a folder records.
-private struct PartProbe {
-    let folder: String
-
-    var recorded: Int64 {
-        guard let stage = try? Stage(size: 1, in: folder) else { return 0 }
-        return stage.recorded() ?? 0
     }
 }

@@ -243,7 +243,7 @@ struct IdentityEndToEndTests {
             $0.stallAfter = Int64(range.count) - 1
         }
         let child = try stage.start(["-x", "4", "--checksum", wrong])
-        try #require(stage.waits(for: 2_996_000, of: child))
+        try #require(child.waits(for: 2_996_000))
         child.signal(SIGKILL)
         _ = try child.wait()
         stage.origin.dropConnections()

@@ -83,7 +83,7 @@ struct LastMirrorTests {
         func leavePart(_ arguments: [String] = []) throws -> Int64 {
             change(0) { $0.stallAfter = 200_000 }
             let child = try start(["-x", "4"] + arguments)
-            #expect(stage.waits(for: 800_000, of: child))
+            #expect(child.waits(for: 800_000))
             child.signal(SIGKILL)
             _ = try child.wait()
             mirrors[0].dropConnections()

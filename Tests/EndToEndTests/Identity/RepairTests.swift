@@ -186,10 +186,9 @@ struct RepairTests {
         // The part's manifest records the intact ranges, and some received bytes.
         let kept = Self.size - missing + 100_000
         try #require(
-            eventually(timeout: 120) {
-                !process.isRunning
-                    || (stage.manifest()?.finished == nil && (stage.recorded() ?? 0) >= kept)
-            } && process.isRunning)
+            process.waits {
+                stage.manifest()?.finished == nil && (stage.recorded() ?? 0) >= kept
+            })
         process.signal(signal)
         _ = try process.wait()
         stage.origin.dropConnections()
@@ -217,10 +216,9 @@ struct RepairTests {
         other.bendGET { $0.stallAfter = 200_000 }
         let process = try start(other, checksum + ["-x", "2"])
         try #require(
-            eventually(timeout: 120) {
-                !process.isRunning
-                    || (stage.manifest()?.finished == nil && other.origin.bytesServed > 400_000)
-            } && process.isRunning)
+            process.waits {
+                stage.manifest()?.finished == nil && other.origin.bytesServed > 400_000
+            })
         process.signal(SIGTERM)
         _ = try process.wait()
         other.behave()

@@ -220,7 +220,7 @@ struct ResumeConditionTests {
             ? Digest(crc32: CRC32.of(other.content.bytes(0..<Self.size))).description
             : "sha256:\(other.content.sha256Hex)"
         let process = try other.start(["-x", "4", "--checksum", digest])
-        #expect(other.waits(for: 1_200_000, of: process))
+        #expect(process.waits(for: 1_200_000))
         process.signal(SIGKILL)
         _ = try process.wait()
         let outcome = try stage.run()

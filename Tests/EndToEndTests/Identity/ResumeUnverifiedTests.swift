@@ -172,7 +172,7 @@ struct ResumeUnverifiedTests {
         #expect(stage.recorded() == kept)
         stage.bendGET { $0.pace = 300_000 }
         let second = try stage.start(Self.option + ["-x", "4"])
-        try #require(stage.waits(for: kept + 200_000, of: second))
+        try #require(second.waits(for: kept + 200_000))
         second.signal(SIGKILL)
         _ = try second.wait()
         stage.behave()

@@ -66,7 +66,7 @@ struct SharedDateTests {
             change(shared, seed: 1, stallAfter: 200_000)
             let child = try start(["-x", "4"], paths)
             for path in paths {
-                #expect(stage.waits(for: 200_000, of: child, name: String(path.dropFirst())))
+                #expect(child.waits(for: 200_000, name: String(path.dropFirst())))
             }
             // segget stores dates and ETags after a moment.
             let memory = state.path("segget/servers.json")

@@ -36,23 +36,21 @@ struct DeadLinkEndToEndTests {
         let child = try Run(
             ["-j", "2", "-x", "2", "-v"] + paths.map(stage.origin.url), in: stage.folder)
         let arrived = try await onThread {
-            eventually(timeout: 120) {
+            child.waits {
                 FileManager.default.fileExists(atPath: stage.sandbox.path("small.bin"))
-                    || !child.isRunning
             }
         }
-        #expect(arrived && child.isRunning, "\(child.errorOutput)")
+        #expect(arrived, "\(child.errorOutput)")
         #expect(try stage.isRight("small.bin", "/small/small.bin"))
         // segget tries three times, and three times more after the small file, whose download may
         // have caused the refusal. A reset may concern the whole host: then segget also waits for
         // the slow file.
         let isDecided = try await onThread {
-            eventually(timeout: 120) {
+            child.waits {
                 asked.count() >= 3 && (status == 0 || child.errorOutput.contains("/dead.bin`"))
-                    || !child.isRunning
             }
         }
-        #expect(isDecided && child.isRunning, "\(child.errorOutput)")
+        #expect(isDecided, "\(child.errorOutput)")
         child.signal(SIGTERM)
         _ = try await child.ended()
         #expect(asked.count() <= 12, "\(child.errorOutput)")
@@ -68,10 +66,10 @@ struct DeadLinkEndToEndTests {
         let slow = try stage.add("/slow/c.bin", "-x", "2")
         let worker = try stage.work()
         // A forbidden link fails immediately if the host has served nothing else.
-        let isServed = eventually(timeout: 120) {
-            (try? stage.task(slow)["bytes_done"] as? Int ?? 0 > 0) == true || !worker.isRunning
+        let isServed = worker.waits {
+            (try? stage.task(slow)["bytes_done"] as? Int ?? 0 > 0) == true
         }
-        #expect(isServed && worker.isRunning, "\(worker.errorOutput)")
+        #expect(isServed, "\(worker.errorOutput)")
         let dead = try stage.add("/dead/dead.bin")
         let small = try stage.add("/small/small.bin")
         let states = { () -> [String?] in

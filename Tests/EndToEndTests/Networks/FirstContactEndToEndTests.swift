@@ -125,7 +125,7 @@ struct FirstContactEndToEndTests {
             }
         }
         let first = try stage.start(["-x", "4"], path: path)
-        #expect(stage.waits(for: 1_200_000, of: first))
+        #expect(first.waits(for: 1_200_000))
         first.signal(SIGKILL)
         _ = try first.wait()
         stage.origin.dropConnections()

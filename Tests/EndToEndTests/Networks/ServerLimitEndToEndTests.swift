@@ -15,8 +15,8 @@ struct ServerLimitEndToEndTests {
             [stage.trial.origin.url("/dir/file.bin"), "-v", "--json", "-x", "8"] + options,
             in: stage.trial.sandbox.path)
         _ = try await onThread {
-            eventually(timeout: 150, poll: 0.05) {
-                !child.isRunning || child.output.contains("\"notice\":\"server_limit\"")
+            child.waits(timeout: 150, poll: 0.05) {
+                child.output.contains("\"notice\":\"server_limit\"")
             }
         }
         let (known, time) = (stage.refusals.count, monotonicSeconds())
@@ -122,8 +122,8 @@ struct ServerLimitEndToEndTests {
         let child = try Run(
             [nginx.url("/file.bin"), "-v", "--json", "-x", "8"], in: sandbox.path)
         _ = try await onThread {
-            eventually(timeout: 150, poll: 0.05) {
-                !child.isRunning || child.output.contains("\"notice\":\"server_limit\"")
+            child.waits(timeout: 150, poll: 0.05) {
+                child.output.contains("\"notice\":\"server_limit\"")
             }
         }
         let (known, time) = (

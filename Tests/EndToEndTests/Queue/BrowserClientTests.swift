@@ -58,8 +58,8 @@ struct BrowserClientTests {
         #expect(changed.word == "OK", "\(changed.text)")
         #expect(try socket.say(text("getGlobalStat"))["numActive"] == "1")
         stage.goOn()
-        try socket.waits(for: "aria2.onDownloadStart", of: gid)
-        try socket.waits(for: "aria2.onDownloadComplete", of: gid)
+        try socket.receive("aria2.onDownloadStart", of: gid)
+        try socket.receive("aria2.onDownloadComplete", of: gid)
         let ended = try socket.say(
             text("tellStatus", "\"\(gid)\"", #"["dir","files","bittorrent"]"#))
         #expect(Set(ended.object.keys) == ["dir", "files"])
@@ -75,7 +75,7 @@ struct BrowserClientTests {
 
         let failing = try #require(
             try door.say(text("addUri", #"["\#(stage.url("/none"))"]"#, "{}"), fields).word)
-        try socket.waits(for: "aria2.onDownloadError", of: failing)
+        try socket.receive("aria2.onDownloadError", of: failing)
         // This word tells the extension that the secret is wrong.
         for answer in [
             try door.say(text("getGlobalStat", token: "wrong"), fields),
@@ -117,8 +117,8 @@ struct BrowserClientTests {
         #expect(told.message == nil && told.text.contains(#""id":"wp","#))
         let watched = try #require(told.word)
         stage.goOn()
-        try socket.waits(for: "aria2.onDownloadStart", of: watched)
-        try socket.waits(for: "aria2.onDownloadComplete", of: watched)
+        try socket.receive("aria2.onDownloadStart", of: watched)
+        try socket.receive("aria2.onDownloadComplete", of: watched)
 
         // BaiduExporter sends no token.
         #expect(

@@ -65,8 +65,7 @@ final class ClientStage: Sendable {
             ["--rpc", "0,0", "--rpc-no-secret"]
                 + origins.flatMap { ["--rpc-allow-origin", $0] })
         try #require(
-            eventually { DoorStage.ports(service).count == 2 || !service.isRunning },
-            "\(service.errorOutput)")
+            service.waits { DoorStage.ports(service).count == 2 }, "\(service.errorOutput)")
         return DoorStage.ports(service).map { Door(service: service, port: $0, secret: "") }
     }
 
@@ -165,7 +164,7 @@ final class ClientSocket {
     }
 
     /// Waits for a notification of a task.
-    func waits(for method: String, of gid: String) throws {
+    func receive(_ method: String, of gid: String) throws {
         while !notices.contains(where: { $0.method == method && $0.told == gid }) {
             notices.append(try ClientAnswer(try Door.message(client).text))
         }

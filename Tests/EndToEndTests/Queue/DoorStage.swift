@@ -35,9 +35,7 @@ final class DoorStage: Sendable {
     /// Starts the service with options that name the address.
     func open(_ arguments: [String], at address: String = "127.0.0.1") throws -> Door {
         let service = try start(arguments)
-        try #require(
-            eventually { Self.port(service, address) != nil || !service.isRunning },
-            "it never listens")
+        _ = service.waits { Self.port(service, address) != nil }
         let port = try #require(Self.port(service, address), "\(service.errorOutput)")
         return Door(service: service, at: address, port: port, secret: try secret())
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A queue, an origin with different content at every path, and a download folder.
-final class QueueStage: Sendable {
+final class QueueStage: TaskStates, Sendable {
     let files: BatchStage
     /// The folder of the queue, beside the download folder.
     let home: Sandbox
@@ -85,8 +85,7 @@ final class QueueStage: Sendable {
     /// Starts a worker, and waits until it accepts commands.
     func work(_ arguments: String...) throws -> Run {
         let worker = try start(["run"] + arguments)
-        let isReached = eventually { isWorked(by: worker.pid) || !worker.isRunning }
-        try #require(isReached && worker.isRunning, "\(worker.errorOutput)")
+        try #require(worker.waits { isWorked(by: worker.pid) }, "\(worker.errorOutput)")
         return worker
     }
 
@@ -115,11 +114,6 @@ final class QueueStage: Sendable {
 
     /// Returns the state of a task.
     func state(_ id: String) throws -> String { try task(id)["state"] as? String ?? "" }
-
-    /// Waits until a task is in a state.
-    func waits(for state: String, of id: String) throws -> Bool {
-        try eventually(timeout: 120, poll: 0.1) { try self.state(id) == state }
-    }
 
     /// Whether the file `name` has the content of a path of the origin.
     func isRight(_ name: String, _ path: String) throws -> Bool { try files.isRight(name, path) }

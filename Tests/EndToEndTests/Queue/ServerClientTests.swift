@@ -111,8 +111,8 @@ struct ServerClientTests {
         let folder = "\(stage.folder)/temp/aria2/0f1e"
         let gid = try #require(
             try call("addUri", #"["\#(stage.url("/a"))"],{"dir":"\#(folder)"}"#).word)
-        try socket.waits(for: "aria2.onDownloadStart", of: gid)
-        try socket.waits(for: "aria2.onDownloadComplete", of: gid)
+        try socket.receive("aria2.onDownloadStart", of: gid)
+        try socket.receive("aria2.onDownloadComplete", of: gid)
         #expect(try call("tellStatus", "\"\(gid)\"")["status"] == "complete")
         // The client recognizes notifications by their missing `id`.
         #expect(socket.notices.allSatisfy { !$0.text.contains("\"id\"") })

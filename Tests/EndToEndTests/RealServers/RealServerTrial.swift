@@ -1,4 +1,3 @@
-@testable import Assembler
 import Foundation
 import Glibc
 import TestSupport
@@ -75,22 +74,11 @@ final class RealServerTrial: Sendable {
     ) throws -> Run {
         let process = try Run(
             ["--limit-rate", rate, server.url("files/\(name)")], in: folder.path)
-        let begun = eventually(timeout: 120) {
-            !process.isRunning || Self.recorded(name, in: folder) >= bytes
-        }
-        guard begun, process.isRunning else {
+        guard process.waits(for: bytes, name: name) else {
             let outcome = try process.wait(timeout: 10)
             throw Unexpected(text: "\(server.kind): \(outcome.end) \(outcome.errorOutput)")
         }
         return process
-    }
-
-    /// Returns the number of bytes that the manifest records.
-    private static func recorded(_ name: String, in folder: Sandbox) -> Int64 {
-        guard let data = try? folder.read("\(name).segget"),
-            let manifest = try? Manifest(reading: Array(data))
-        else { return 0 }
-        return manifest.extents.covered.count
     }
 
     /// Sets an old modification date, so that a later change has another date, also in seconds.

@@ -160,7 +160,7 @@ struct CodingEndToEndTests {
         let stage = try Stage(size: 3_000_000)
         stage.change { $0.bend = { $1.set("Content-Encoding", "gzip") } }
         let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/file.gz")
-        #expect(stage.waits(for: 300_000, of: process, name: "file.gz"))
+        #expect(process.waits(for: 300_000, name: "file.gz"))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.change { $0.bend = { $1.set("Content-Encoding", later) } }

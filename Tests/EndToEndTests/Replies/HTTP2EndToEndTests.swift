@@ -1,4 +1,3 @@
-import Assembler
 import Foundation
 import Glibc
 import TestSupport
@@ -90,12 +89,7 @@ struct HTTP2EndToEndTests {
             server.authority,
         ]
         let child = try Run(arguments, in: sandbox.path)
-        let hasBegun = eventually(timeout: 120) {
-            let data = FileManager.default.contents(atPath: sandbox.path("file.bin.segget"))
-            let manifest = data.flatMap { try? Manifest(reading: Array($0)) }
-            return manifest?.extents.covered.count ?? 0 > 1_000_000
-        }
-        #expect(hasBegun)
+        #expect(child.waits(for: 1_000_001, name: "file.bin"))
         child.signal(SIGKILL)
         #expect(try child.wait().end == .signal(SIGKILL))
         let outcome = try await run(arguments)

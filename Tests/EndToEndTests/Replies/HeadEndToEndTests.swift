@@ -46,7 +46,7 @@ struct HeadEndToEndTests {
             }
         }
         let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/get?filename=x")
-        #expect(stage.waits(for: 300_000, of: process, name: "report.bin"))
+        #expect(process.waits(for: 300_000, name: "report.bin"))
         process.signal(SIGKILL)
         _ = try process.wait()
         let outcome = try stage.run(path: "/get?filename=x")
@@ -71,7 +71,7 @@ struct HeadEndToEndTests {
             }
         }
         let process = try stage.start(["-x", "2", "--limit-rate", "1M"])
-        #expect(stage.waits(for: 300_000, of: process))
+        #expect(process.waits(for: 300_000))
         process.signal(SIGKILL)
         _ = try process.wait()
         if !isSame {

@@ -46,7 +46,7 @@ struct RangelessResumeTests {
             }
         }
         let second = try stage.start(["-x", "2"])
-        #expect(stage.waits(for: kept + 600_000, of: second))
+        #expect(second.waits(for: kept + 600_000))
         second.signal(SIGKILL)
         _ = try second.wait()
         stage.origin.dropConnections()

@@ -23,7 +23,7 @@ struct AttributeTests {
         let stage = try Stage(size: 2_000_000)
         stage.bendGET { $0.stallAfter = 200_000 }
         let process = try start(stage, umask: umask)
-        try #require(stage.waits(for: 800_000, of: process))
+        try #require(process.waits(for: 800_000))
         for name in ["file.part", "file.segget"] {
             #expect(try stage.status(of: name).st_mode == S_IFREG | 0o600)
         }

@@ -117,7 +117,7 @@ struct HookEndToEndTests {
         let stage = try Stage(size: 8 << 20)
         stage.bendGET { $0.stallAfter = 100_000 }
         let process = try stage.start(["--on-error", command, "--on-complete", command])
-        #expect(stage.waits(for: 100_000, of: process))
+        #expect(process.waits(for: 100_000))
         process.signal(SIGINT)
         let end = try process.wait()
         #expect(end.exitCode == 130, "\(end)")

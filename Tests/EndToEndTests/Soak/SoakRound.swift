@@ -173,10 +173,7 @@ final class SoakRound {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
-    private func manifest() -> Manifest? {
-        FileManager.default.contents(atPath: "\(path).segget")
-            .flatMap { try? Manifest(reading: Array($0)) }
-    }
+    private func manifest() -> Manifest? { Manifest(of: path) }
 }
 
 /// The results of the rounds.

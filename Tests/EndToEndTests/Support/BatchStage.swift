@@ -93,11 +93,7 @@ final class BatchStage: Sendable {
     }
 
     /// Returns the number of bytes that the manifest of `name` records; `nil` without a manifest.
-    func recorded(_ name: String) -> Int64? {
-        guard let data = FileManager.default.contents(atPath: sandbox.path("\(name).segget"))
-        else { return nil }
-        return (try? Manifest(reading: Array(data)))?.extents.covered.count
-    }
+    func recorded(_ name: String) -> Int64? { Manifest(of: sandbox.path(name))?.received }
 
     /// Runs `segget -i -` with a list on its standard input.
     func run(list: String, _ arguments: [String] = []) throws -> Run.Outcome {

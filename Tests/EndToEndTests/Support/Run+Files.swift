@@ -1,6 +1,27 @@
+import Assembler
 import Foundation
 import TestSupport
 import Testing
+
+extension Manifest {
+    /// Reads the manifest of the file at `path`; `nil` if there is none, or it is unreadable.
+    init?(of path: String) {
+        guard let data = FileManager.default.contents(atPath: "\(path).segget") else { return nil }
+        try? self.init(reading: Array(data))
+    }
+
+    /// The number of bytes that it records.
+    var received: Int64 { extents.covered.count }
+}
+
+extension Run {
+    /// Waits until the manifest of `name` in its folder records `bytes`, or it ends.
+    ///
+    /// - Returns: Whether the bytes are recorded and it is still running.
+    func waits(for bytes: Int64, name: String = "file") -> Bool {
+        waits { (Manifest(of: "\(folder)/\(name)")?.received ?? 0) >= bytes }
+    }
+}
 
 extension Run.Outcome {
     /// Returns the names in the folder of the run, in ascending order.

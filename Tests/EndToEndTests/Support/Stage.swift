@@ -97,22 +97,10 @@ final class Stage: Sendable {
     }
 
     /// Returns the readable records of the manifest of `name`.
-    func manifest(_ name: String = "file") -> Manifest? {
-        guard let data = FileManager.default.contents(atPath: path("\(name).segget")) else {
-            return nil
-        }
-        return try? Manifest(reading: Array(data))
-    }
+    func manifest(_ name: String = "file") -> Manifest? { Manifest(of: path(name)) }
 
     /// Returns the number of bytes that the manifest of `name` records; `nil` without a manifest.
-    func recorded(_ name: String = "file") -> Int64? { manifest(name)?.extents.covered.count }
-
-    /// Waits until the manifest records `bytes`, or the process ends.
-    func waits(for bytes: Int64, of process: Run, name: String = "file") -> Bool {
-        eventually(timeout: 120) {
-            !process.isRunning || (recorded(name) ?? 0) >= bytes
-        } && process.isRunning
-    }
+    func recorded(_ name: String = "file") -> Int64? { manifest(name)?.received }
 
     /// Creates a part and its manifest by killing segget once each connection has `each` bytes.
     ///
@@ -124,7 +112,7 @@ final class Stage: Sendable {
         bendGET { $0.stallAfter = each }
         let name = String(path.prefix { $0 != "?" }.split(separator: "/").last ?? "file")
         let process = try start(["-x", "\(connections)"] + arguments, path: path)
-        guard waits(for: each * Int64(connections), of: process, name: name) else {
+        guard process.waits(for: each * Int64(connections), name: name) else {
             throw Unexpected(text: try process.wait(timeout: 10).errorOutput)
         }
         process.signal(SIGKILL)
