@@ -1,11 +1,11 @@
-/// One connection of a ``FaultOrigin``: reads requests and sends the handler's replies.
+/// One connection of a ``Origin``: reads requests and sends the handler's replies.
 ///
 /// Used by one thread; the caller of ``run()`` closes the socket afterwards.
 struct OriginConnection {
     let wire: Wire
     let number: Int
     let log: Guarded<OriginLog>
-    let handler: FaultOrigin.Handler
+    let handler: Origin.Handler
 
     private static let longestHead = 1 << 20
 

@@ -1,4 +1,4 @@
-/// The reply of a ``FaultOrigin``: an HTTP reply with any faults, raw bytes, or no reply.
+/// The reply of a ``Origin``: an HTTP reply with any faults, raw bytes, or no reply.
 public struct OriginReply: Sendable {
     /// The source of the body.
     public enum Body: Sendable {

@@ -42,7 +42,7 @@ public struct RequestedRange: Sendable, Hashable {
     }
 }
 
-/// A request as received by a ``FaultOrigin``.
+/// A request as received by a ``Origin``.
 public struct OriginRequest: Sendable {
     /// The method, such as `GET`.
     public let method: String
@@ -63,11 +63,11 @@ public struct OriginRequest: Sendable {
     /// The time of arrival, in seconds on the monotonic clock.
     public let time: Double
 
-    /// Body bytes written for it until now, in ``FaultOrigin/requests``.
+    /// Body bytes written for it until now, in ``Origin/requests``.
     public internal(set) var bytesServed: Int64 = 0
-    /// The time when its reply ended for any reason; in ``FaultOrigin/requests``.
+    /// The time when its reply ended for any reason; in ``Origin/requests``.
     public internal(set) var finished: Double?
-    /// Status of the final reply, `nil` for none or raw bytes; in ``FaultOrigin/requests``.
+    /// Status of the final reply, `nil` for none or raw bytes; in ``Origin/requests``.
     public internal(set) var status: Int?
 
     /// The target without its query.

@@ -9,9 +9,9 @@ struct OriginFaultTests {
     static let whole = content.bytes(0..<1_000_000)
 
     static func origin(_ change: @escaping @Sendable (inout OriginReply) -> Void) throws
-        -> FaultOrigin
+        -> Origin
     {
-        try FaultOrigin { OriginReply.file(content, for: $0).with(change) }
+        try Origin { OriginReply.file(content, for: $0).with(change) }
     }
 
     @Test(arguments: [(.fin, 18), (.rst, 56)] as [(OriginReply.Cut, Int32)])
@@ -29,7 +29,7 @@ struct OriginFaultTests {
     @Test(
         arguments: [(.closeWithoutReply, 52), (.resetWithoutReply, 56)] as [(OriginReply, Int32)])
     func closesWithoutReply(reply: OriginReply, exitCode: Int32) throws {
-        let origin = try FaultOrigin { _ in reply }
+        let origin = try Origin { _ in reply }
         #expect(try Curl.get(origin.url("/a")).exitCode == exitCode)
         #expect(origin.requests.count == 1)
     }
@@ -156,11 +156,11 @@ struct OriginFaultTests {
     }
 
     @Test func sendsRawBytes() throws {
-        let origin = try FaultOrigin { _ in .raw("HTTP/1.1 200 Fine\r\nX: y\r\n\r\n\u{0}hello") }
+        let origin = try Origin { _ in .raw("HTTP/1.1 200 Fine\r\nX: y\r\n\r\n\u{0}hello") }
         let reply = try Curl.get(origin.url("/a"))
         #expect(reply.head == "HTTP/1.1 200 Fine\r\nX: y\r\n\r\n")
         #expect(reply.body == Array("\u{0}hello".utf8))
-        let garbage = try FaultOrigin { _ in .raw([0xFF, 0x00, 0x0A]) }
+        let garbage = try Origin { _ in .raw([0xFF, 0x00, 0x0A]) }
         #expect(try Curl.get(garbage.url("/a")).exitCode == 1)
     }
 
@@ -175,7 +175,7 @@ struct OriginFaultTests {
     }
 
     @Test func sendsHeadersUnchanged() throws {
-        let origin = try FaultOrigin { _ in
+        let origin = try Origin { _ in
             OriginReply.text(
                 503, "later", headers: [HeaderField("Retry-After", "2"), HeaderField("X", "")]
             ).with {

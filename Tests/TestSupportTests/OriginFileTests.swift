@@ -8,8 +8,8 @@ struct OriginFileTests {
     static let etag = "\"v1\""
     static let date = "Tue, 15 Nov 1994 12:45:26 GMT"
 
-    static func origin() throws -> FaultOrigin {
-        try FaultOrigin { request in
+    static func origin() throws -> Origin {
+        try Origin { request in
             .file(content, for: request, etag: etag, lastModified: date)
         }
     }
@@ -77,13 +77,13 @@ struct OriginFileTests {
     }
 
     @Test func weakTagNeverMatchesIfRange() throws {
-        let origin = try FaultOrigin { .file(Self.content, for: $0, etag: "W/\"v1\"") }
+        let origin = try Origin { .file(Self.content, for: $0, etag: "W/\"v1\"") }
         let reply = try Curl.get("-r", "5-9", "-H", "If-Range: W/\"v1\"", origin.url("/a"))
         #expect(reply.status == 200)
     }
 
     @Test func ignoresRangesIfDisabled() throws {
-        let origin = try FaultOrigin { .file(Self.content, for: $0, ranges: false) }
+        let origin = try Origin { .file(Self.content, for: $0, ranges: false) }
         let reply = try Curl.get("-r", "5-9", origin.url("/a"))
         #expect(reply.status == 200)
         #expect(reply.body.count == 3_000_000)

@@ -77,7 +77,7 @@ struct Aria2CareTests {
             stride(from: 0, to: hex.count, by: 2).compactMap {
                 UInt8(String(hex[$0...$0 + 1]), radix: 16)
             })
-        pair.bend { $1.set("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):") }
+        pair.origin.bend { $1.set("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):") }
         if !isRight { bytes[5_000_001] ^= 1 }
         try pair.write(bytes, to: "f.bin", .segget)
         let outcome = try pair.run("aria2c --no-conf -c $B/f.bin", .segget)
@@ -145,7 +145,7 @@ struct Aria2CareTests {
     @Test func processListShowsNoSecrets() throws {
         let pair = try Aria2Pair(size: 600_000)
         let release = Guarded(false)
-        pair.bend { $1.release = release }
+        pair.origin.bend { $1.release = release }
         let process = try pair.start(
             "exec aria2c --no-conf --header='X-Key: s3cret' --http-pass=s3cret --http-pass=s3cret2 "
                 + "--http-user=me --all-proxy-passwd=s3cret --no-proxy=127.0.0.1 "
@@ -190,7 +190,7 @@ struct Aria2CareTests {
     /// The user and password in the URL replace those of the options.
     @Test func credentialsInURLReplaceOptions() throws {
         let pair = try Aria2Pair(size: 600_000)
-        pair.bend { request, reply in
+        pair.origin.bend { request, reply in
             guard request.header("Authorization") == nil else { return }
             reply = .text(401, headers: [HeaderField("WWW-Authenticate", "Basic realm=\"x\"")])
         }

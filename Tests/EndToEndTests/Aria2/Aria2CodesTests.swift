@@ -22,7 +22,7 @@ struct Aria2CodesTests {
     @Test(.timeLimit(.minutes(8)), arguments: Fault.allCases)
     func errorCodesMatchAria2c(_ fault: Fault) async throws {
         let stage = try Stage(size: 100_000)
-        let origin = try FaultOrigin { request in Self.reply(fault, request) }
+        let origin = try Origin { request in Self.reply(fault, request) }
         defer { origin.stop() }
         if fault == .refused { origin.refuseConnections() }
         let url =

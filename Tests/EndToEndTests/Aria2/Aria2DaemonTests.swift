@@ -62,7 +62,7 @@ struct Aria2DaemonTests {
 
     /// A later daemon reads unfinished downloads again, with their GIDs and options.
     @Test func resumesSessionAfterKill() throws {
-        stage.bendGET { request, reply in
+        stage.origin.bendGET { request, reply in
             if request.path.hasPrefix("/slow") { reply.stallAfter = 500_000 }
         }
         let session = sandbox.path("session")
@@ -88,7 +88,7 @@ struct Aria2DaemonTests {
         // SIGKILL leaves the files on the disk unchanged.
         first.process.signal(SIGKILL)
         _ = try first.process.wait()
-        stage.bendGET { _, _ in }
+        stage.origin.bendGET { _, _ in }
         let second = try start("--input-file=\(session)", "--save-session=\(session)")
         #expect(try second.waits(for: "complete", of: "00000000000000aa"))
         #expect(try second.waits(for: "paused", of: "00000000000000ab"))
@@ -172,7 +172,7 @@ struct Aria2DaemonTests {
         for (options, path) in rows {
             // The origin sends the rest only after the started process has ended.
             let hasEnded = Guarded(false)
-            stage.bendGET { _, reply in
+            stage.origin.bendGET { _, reply in
                 (reply.stallAfter, reply.release) = (1000, hasEnded)
             }
             let outcome = try runInBackground(program, options + [stage.origin.url("/f")])
@@ -180,7 +180,7 @@ struct Aria2DaemonTests {
             #expect(outcome.output.isEmpty && outcome.errorOutput.isEmpty, "\(options)")
             #expect(access(path, F_OK) != 0 || !isDropIn, "\(options): it did not wait")
             hasEnded.withLock { $0 = true }
-            stage.bendGET { _, _ in }
+            stage.origin.bendGET { _, _ in }
             #expect(try arrives(path), "\(options)")
         }
         let log = sandbox.path("new.log")

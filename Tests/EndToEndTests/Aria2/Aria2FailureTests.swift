@@ -58,7 +58,7 @@ struct Aria2FailureTests {
     ])
     func exitCodesMatchAria2c(row: Row) throws {
         let pair = try Aria2Pair(size: 300_000)
-        pair.bend { request, reply in
+        pair.origin.bend { request, reply in
             let parts = request.path.split(separator: "/")
             if parts.first == "status", let status = parts.last.flatMap({ Int($0) }) {
                 reply = .text(status, "no")
@@ -109,7 +109,7 @@ struct Aria2FailureTests {
     /// After a signal, received bytes remain, and the exit code is 7.
     @Test(arguments: [SIGINT, SIGTERM]) func signalEndsRunWith7(signal: Int32) throws {
         let pair = try Aria2Pair(size: 4 << 20)
-        pair.bendGET { $1.stallAfter = 1 << 20 }
+        pair.origin.bendGET { $1.stallAfter = 1 << 20 }
         let outcomes = try Aria2Program.allCases.map { program in
             let count = pair.origin.requests.count
             let process = try pair.start(
@@ -128,7 +128,7 @@ struct Aria2FailureTests {
 
     @Test func stopOptionEndsRunWith7() throws {
         let pair = try Aria2Pair(size: 4 << 20)
-        pair.bendGET { $1.stallAfter = 1 << 20 }
+        pair.origin.bendGET { $1.stallAfter = 1 << 20 }
         let (aria2c, segget) = try pair.both("aria2c --no-conf --stop=1 -x1 $B/a.bin")
         #expect(aria2c.code == 7 && segget.code == 7, "\(segget.text.lines)")
         #expect(segget.text.told == aria2c.text.told)
@@ -137,7 +137,7 @@ struct Aria2FailureTests {
     /// The process has already ended.
     @Test func stopWithProcessEndsRunWith7() throws {
         let pair = try Aria2Pair(size: 4 << 20)
-        pair.bendGET { $1.stallAfter = 1 << 20 }
+        pair.origin.bendGET { $1.stallAfter = 1 << 20 }
         let (aria2c, segget) = try pair.both(
             "sh -c : & aria2c --no-conf --stop-with-process=$! -x1 $B/a.bin")
         #expect(aria2c.code == 7 && segget.code == 7, "\(segget.text.lines)")

@@ -69,7 +69,7 @@ struct Aria2HookTests {
     /// A signal runs the stop hook.
     @Test func signalRunsStopHook() throws {
         let pair = try Aria2Pair(size: 4 << 20)
-        pair.bendGET { $1.stallAfter = 1 << 20 }
+        pair.origin.bendGET { $1.stallAfter = 1 << 20 }
         var all: [[String]] = []
         for program in Aria2Program.allCases {
             let count = pair.origin.requests.count

@@ -46,7 +46,7 @@ struct Aria2LimitTests {
     /// Both programs cancel a download below the lowest rate.
     @Test func cancelsBelowLowestSpeedLimit() throws {
         let pair = try Aria2Pair(size: 4 << 20)
-        pair.bendGET { $1.pace = 200 }
+        pair.origin.bendGET { $1.pace = 200 }
         let (aria2c, segget) = try pair.both(
             "aria2c --no-conf --max-tries=1 --lowest-speed-limit=1M $B/a.bin")
         #expect(aria2c.code == 5 && segget.code == 5, "\(segget.text.lines)")

@@ -24,7 +24,7 @@ struct Aria2MirrorTests {
     @Test(arguments: [1, 2, 4, 16], [true, false])
     func doesNotMixDifferentFiles(connections: Int, isTagged: Bool) throws {
         let pair = try Aria2Pair(size: Self.size)
-        pair.bendGET { request, reply in
+        pair.origin.bendGET { request, reply in
             if !isTagged {
                 reply.set("ETag", nil)
                 reply.set("Last-Modified", nil)
@@ -132,7 +132,7 @@ extension Aria2Pair {
     fileprivate func mostAtATime(_ line: String, waitingFor count: Int) throws -> Int {
         let release = Guarded(false)
         let open = Guarded((now: Set<Int>(), most: 0))
-        bendGET { [origin] request, reply in
+        origin.bendGET { [origin] request, reply in
             guard reply.body.count > 1 else { return }
             reply.pace = 2000
             reply.release = release

@@ -14,7 +14,7 @@ struct Aria2OutputTests {
     @Test(.timeLimit(.minutes(8)), arguments: ["default", "full", "hide"])
     func printsSameLinesAsAria2c(_ results: String) throws {
         let stage = try Stage(size: 100_000)
-        let origin = try FaultOrigin { request in
+        let origin = try Origin { request in
             request.path.hasSuffix("none") ? .text(404) : .text(200, "some text")
         }
         defer { origin.stop() }
@@ -43,7 +43,7 @@ struct Aria2OutputTests {
     /// The progress line contains what callers search for.
     @Test(.timeLimit(.minutes(8))) func progressLineMatchesCallersExpression() throws {
         let stage = try Stage(size: 200_000)
-        stage.bendGET { $0.pace = 50_000 }
+        stage.origin.bendGET { $0.pace = 50_000 }
         let theirs = try Run(
             "/usr/bin/env",
             [

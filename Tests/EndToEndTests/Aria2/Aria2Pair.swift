@@ -14,26 +14,16 @@ enum Aria2Program: String, CaseIterable, Sendable {
 /// program, `$B` is the origin's URL without a slash at its end, and the home folder is empty. The
 /// origin replies 404 to a path that begins with `/none`.
 final class Aria2Pair: Sendable {
-    /// Changes a reply of the origin.
-    typealias Bend = @Sendable (OriginRequest, inout OriginReply) -> Void
-
-    let origin: FaultOrigin
+    let origin: Origin
     let size: Int64
     let sandbox: Sandbox
-    private let change: Guarded<Bend>
 
     init(size: Int64 = 3_000_000, address: String? = nil, under folder: String? = nil) throws {
-        let bend = Guarded<Bend>({ _, _ in })
-        (self.size, change) = (size, bend)
+        self.size = size
         sandbox = try Sandbox("segget-aria2", under: folder)
-        origin = try FaultOrigin(address: address, sendBuffer: 64 << 10) { request in
-            guard !request.target.hasPrefix("/none") else { return .text(404) }
-            var reply = OriginReply.file(
-                Self.content(request.path, size), for: request, etag: "\"\(request.path)\"",
-                lastModified: "Wed, 21 Oct 2015 07:28:00 GMT")
-            bend.withLock { $0 }(request, &reply)
-            return reply.silentToCanaries(request)
-        }
+        var offer = Origin.Offer(size: size) { $0.path }
+        offer.lastModified = "Wed, 21 Oct 2015 07:28:00 GMT"
+        origin = try Origin(offer, address: address)
         let files = FileManager.default
         for program in Aria2Program.allCases {
             for name in ["bin", "work", "home"] {
@@ -51,29 +41,8 @@ final class Aria2Pair: Sendable {
     /// The origin's URL without a slash at its end.
     var base: String { String(origin.url("").dropLast()) }
 
-    /// Changes the replies to `GET` from now on.
-    func bendGET(_ body: @escaping Bend) {
-        change.withLock {
-            $0 = { request, reply in if request.method == "GET" { body(request, &reply) } }
-        }
-    }
-
-    /// Changes all replies from now on.
-    func bend(_ body: @escaping Bend) { change.withLock { $0 = body } }
-
-    /// Removes all changes to replies.
-    func behave() { change.withLock { $0 = { _, _ in } } }
-
-    /// Returns the content of the file at a path of an origin.
-    static func content(_ path: String, _ size: Int64) -> Content {
-        let seed = path.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { hash, byte in
-            (hash ^ UInt64(byte)) &* 1_099_511_628_211
-        }
-        return Content(size: size, seed: seed)
-    }
-
     /// Returns the content of the file at a path.
-    func content(_ path: String) -> Content { Self.content(path, size) }
+    func content(_ path: String) -> Content { .named(path, size: size) }
 
     // MARK: Paths
 

@@ -16,7 +16,7 @@ struct Aria2RequestTests {
     func redirectDoesNotForwardTokens(header: String) throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let other = try Aria2Pair(size: 3_000_000, address: "127.0.0.2")
-        pair.bendGET { _, reply in
+        pair.origin.bendGET { _, reply in
             reply = .text(302, headers: [HeaderField("Location", other.origin.url("/cdn/f.bin"))])
         }
         let line =
@@ -46,7 +46,7 @@ struct Aria2RequestTests {
     @Test func redirectDoesNotForwardTokensOfList() throws {
         let pair = try Aria2Pair(size: 300_000)
         let other = try Aria2Pair(size: 300_000, address: "127.0.0.2")
-        pair.bendGET { _, reply in
+        pair.origin.bendGET { _, reply in
             reply = .text(302, headers: [HeaderField("Location", other.origin.url("/cdn/f.bin"))])
         }
         try pair.write("$B/f.bin\n out=f.bin\n header=Authorization: Bearer s3cret\n", to: "list")
@@ -90,7 +90,7 @@ struct Aria2RequestTests {
     ])
     func sendsCredentialsOfURLOrOptions(line: String) throws {
         let pair = try Aria2Pair(size: 300_000)
-        pair.bendGET { request, reply in
+        pair.origin.bendGET { request, reply in
             if request.header("Authorization") != "Basic bWU6czNjcmV0" {
                 reply = .text(401, headers: [HeaderField("WWW-Authenticate", "Basic realm=\"x\"")])
             }

@@ -13,7 +13,7 @@ struct Aria2SessionTests {
         _ line: String, _ program: Aria2Program, _ pair: Aria2Pair
     ) throws -> Aria2Outcome {
         let count = pair.origin.requests.count
-        pair.bendGET { request, reply in
+        pair.origin.bendGET { request, reply in
             if request.path.hasPrefix("/slow") { reply.stallAfter = 500_000 }
         }
         let process = try pair.start("exec \(line)", program)
@@ -25,7 +25,7 @@ struct Aria2SessionTests {
         }
         #expect(isUnderWay)
         process.signal(SIGINT)
-        defer { pair.behave() }
+        defer { pair.origin.behave() }
         return try pair.outcome(of: process.wait(), program, after: count)
     }
 
@@ -68,7 +68,7 @@ struct Aria2SessionTests {
     @Test(arguments: ["$B/a\n", "$B/none\n$B/a\n", "$B/status503\n$B/a\n out=x\n", ""])
     func sessionOmitsCompletedDownloads(list: String) throws {
         let pair = try Aria2Pair(size: 100_000)
-        pair.bend { request, reply in
+        pair.origin.bend { request, reply in
             if request.path == "/status503" { reply = .text(503) }
         }
         try pair.write(list, to: "list")

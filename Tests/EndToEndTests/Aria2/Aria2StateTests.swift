@@ -106,7 +106,7 @@ struct Aria2StateTests {
     /// ignore the server's reply.
     @Test(arguments: [304, 200]) func conditionalGetSkipsUnchangedFile(status: Int) throws {
         let pair = try Aria2Pair(size: 100_000)
-        pair.bendGET { request, reply in
+        pair.origin.bendGET { request, reply in
             guard status == 304, request.header("If-Modified-Since") != nil else { return }
             reply = OriginReply(status: 304, headers: reply.headers)
         }

@@ -8,7 +8,7 @@ struct Aria2StreamTests {
     /// Runs a download that takes some seconds, because the origin pauses in the middle.
     private func printed(_ options: String, _ program: Aria2Program) throws -> Aria2Outcome {
         let pair = try Aria2Pair(size: 4 << 20)
-        pair.bendGET { _, reply in
+        pair.origin.bendGET { _, reply in
             reply.stallAfter = reply.body.count / 2
             reply.stallFor = 3.5
         }

@@ -18,7 +18,7 @@ struct Aria2UnfinishedTests {
         _ line: String, _ program: Aria2Program, _ pair: Aria2Pair, at least: Int64,
         variables: [String: String] = [:], _ there: () -> Int64
     ) throws -> Int64 {
-        pair.bendGET { $1.stallAfter = Self.each }
+        pair.origin.bendGET { $1.stallAfter = Self.each }
         let process = try pair.start("exec \(line)", program, variables)
         let isThere = eventually(timeout: 120) { there() >= least || !process.isRunning }
         process.signal(SIGKILL)
@@ -26,7 +26,7 @@ struct Aria2UnfinishedTests {
         try #require(isThere && outcome.end == .signal(SIGKILL), "\(outcome.output)")
         pair.origin.dropConnections()
         pair.origin.hearOut()
-        pair.behave()
+        pair.origin.behave()
         return there()
     }
 

@@ -10,48 +10,30 @@ final class CallerStage: Sendable {
         case aria2c, dropIn
     }
 
-    /// Changes a reply of the origin.
-    typealias Bend = @Sendable (OriginRequest, inout OriginReply) -> Void
-
-    let origin: FaultOrigin
+    let origin: Origin
     private let size: Int64
     private let work: Sandbox
     private let home: Sandbox
     private let dropIn: DropIn
-    private let change: Guarded<Bend>
 
     /// Creates an origin with `size` bytes at every path that does not begin with `/none`.
     init(size: Int64 = 300_000) throws {
-        let change = Guarded<Bend>({ _, _ in })
-        (self.size, self.change) = (size, change)
+        self.size = size
         work = try Sandbox("segget-work")
         home = try Sandbox("segget-home")
         dropIn = try DropIn()
-        origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
-            guard !request.path.hasPrefix("/none") else { return .text(404) }
-            let name = Self.name(request.path)
-            var reply = OriginReply.file(
-                Self.content(name, size), for: request, etag: "\"\(name)\"",
-                lastModified: "Tue, 03 Nov 2026 10:00:00 GMT")
-            change.withLock { $0 }(request, &reply)
-            return reply.silentToCanaries(request)
-        }
+        var offer = Origin.Offer(size: size) { Self.name($0.path) }
+        offer.lastModified = "Tue, 03 Nov 2026 10:00:00 GMT"
+        origin = try Origin(offer)
     }
-
-    /// Changes the replies from now on.
-    func bend(_ body: @escaping Bend) { change.withLock { $0 = body } }
 
     /// Returns the last component of a path.
     static func name(_ path: String) -> String {
         String(path.split(separator: "/").last ?? "")
     }
 
-    private static func content(_ name: String, _ size: Int64) -> Content {
-        Content(size: size, seed: name.utf8.reduce(5381) { $0 &* 33 &+ UInt64($1) })
-    }
-
     /// Returns the origin's content for a name.
-    func content(_ name: String) -> Content { Self.content(name, size) }
+    func content(_ name: String) -> Content { .named(name, size: size) }
 
     /// Returns the path of a name in the script's folder.
     func path(_ name: String) -> String { work.path(name) }

@@ -70,12 +70,12 @@ struct HubTests {
     private static let files = ["config.json"] + large + ["onnx/model.onnx"]
 
     private let stage: CallerStage
-    private let hub: FaultOrigin
+    private let hub: Origin
 
     init() throws {
         let stage = try CallerStage(size: Self.size)
         self.stage = stage
-        hub = try FaultOrigin(address: "127.0.0.2") { request in
+        hub = try Origin(address: "127.0.0.2") { request in
             guard request.header("Authorization") == "Bearer hf_secret" else { return .text(401) }
             let parts = request.path.components(separatedBy: "/org/model/resolve/main/")
             guard parts.count == 2 else {
@@ -124,7 +124,7 @@ struct HubTests {
     }
 
     @Test(arguments: Form.allCases) func resumesAfterKill(form: Form) throws {
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             guard Self.large.contains(CallerStage.name(request.path)) else { return }
             reply.stallAfter = max(0, Self.size / 2 - (request.range?.first ?? 0))
         }
@@ -141,7 +141,7 @@ struct HubTests {
         #expect(try DropIn.kill(process) >= 2)
         stage.origin.dropConnections()
         stage.origin.hearOut()
-        stage.bend { _, _ in }
+        stage.origin.bend { _, _ in }
         let there = begun.map(stage.recorded)
         #expect(try stage.files().filter { Self.files.contains($0) } == done)
         let count = stage.origin.requests.count

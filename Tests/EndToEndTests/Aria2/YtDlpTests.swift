@@ -24,11 +24,9 @@ struct YtDlpTests {
     ///
     /// yt-dlp's own request, the first of a run, has `Connection: close` and is served unchanged.
     private func bend(_ body: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void) {
-        stage.change {
-            $0.bend = { request, reply in
-                reply.set("Content-Type", "video/mp4")
-                if request.header("Connection") != "close" { body(request, &reply) }
-            }
+        stage.origin.bend { request, reply in
+            reply.set("Content-Type", "video/mp4")
+            if request.header("Connection") != "close" { body(request, &reply) }
         }
     }
 

@@ -6,7 +6,7 @@ struct BackgroundTests {
     @Test(.timeLimit(.minutes(5))) func drawsNoProgress() throws {
         let isSeen = Guarded(false)
         let stage = try Stage(size: 4_000_000)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.pace = 30_000
             $0.release = isSeen
         }

@@ -35,14 +35,14 @@ struct BatchTerminalTests {
     /// Stages files whose downloads last as long as the test needs.
     private func flowing() throws -> BatchStage {
         let stage = try BatchStage(size: 5_000_000, memory: 128 << 20)
-        stage.bendGET { _, reply in reply.pace = 20_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 20_000 }
         return stage
     }
 
     @Test func finishedFilesScrollUp() throws {
         let stage = try BatchStage(size: 600_000)
         let (isDue, areDue) = (Guarded(false), Guarded(false))
-        stage.bendGET { request, reply in
+        stage.origin.bendGET { request, reply in
             let number = Int(request.target.split(separator: "/").first ?? "") ?? 0
             reply.stallAfter = 60_000
             reply.release = number <= 4 ? isDue : areDue
@@ -107,7 +107,7 @@ struct BatchTerminalTests {
     @Test func messagesAppearAboveProgress() throws {
         let stage = try flowing()
         let isDue = Guarded(false)
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.target == "/3/big.iso" {
                 _ = isDue.wait(timeout: 120) { $0 }
                 reply = .text(404)
@@ -145,7 +145,7 @@ struct BatchTerminalTests {
 
     @Test func coloursAndUnicodeFollowEnvironment() throws {
         let stage = try BatchStage(size: 2_000_000)
-        stage.bendGET { _, reply in reply.pace = 40_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 40_000 }
         let failing = [
             stage.origin.url("/none/x"), stage.origin.url("/1/a-very-long-name-%C3%A4.iso"),
         ]

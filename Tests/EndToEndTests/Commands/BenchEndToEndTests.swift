@@ -85,7 +85,7 @@ struct BenchEndToEndTests {
 
     @Test func measuresOneStreamWithoutRanges() throws {
         let stage = try Stage(size: 1 << 20)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.servesRanges = false
             offer.bend = { $1.set("Accept-Ranges", "none") }
         }
@@ -118,7 +118,7 @@ struct BenchEndToEndTests {
     @Test(arguments: [(404, 69, "status"), (403, 77, "refused")] as [(Int, Int32, String)])
     func failsWithCodeOfStatus(status: Int, code: Int32, kind: String) throws {
         let stage = try Stage(size: 1000)
-        stage.change { $0.bend = { $1 = .text(status) } }
+        stage.origin.bend { $1 = .text(status) }
         let outcome = try run(stage, ["--json"])
         #expect(outcome.exitCode == code)
         let error = try #require(try events(outcome, named: "error").first)
@@ -144,7 +144,7 @@ struct BenchEndToEndTests {
 
     @Test func failsIfServerFailsLater() throws {
         let stage = try Stage(size: 1 << 20)
-        stage.bendGET { $0 = .text(404) }
+        stage.origin.bendGET { $0 = .text(404) }
         let outcome = try run(stage, ["-x", "1", "--rounds", "1", "--retries", "0"])
         #expect(outcome.exitCode == 69, "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("404"))
@@ -153,7 +153,7 @@ struct BenchEndToEndTests {
     @Test(arguments: [SIGINT, SIGTERM, SIGKILL])
     func stopLeavesNoProcess(signal: Int32) throws {
         let stage = try Stage(size: 64 << 20)
-        stage.bendGET { $0.stallAfter = 64 << 10 }
+        stage.origin.bendGET { $0.stallAfter = 64 << 10 }
         let secret = "hush-\(getpid())-\(signal)"
         let process = try stage.start(
             ["bench", "-x", "2", "--rounds", "1", "--disk", ".", "--json"],

@@ -41,7 +41,7 @@ struct DryRunEndToEndTests {
         let anew = try report(try stage.run(["--dry-run", "--json", "--no-resume"]))
         #expect(anew["action"] as? String == "start_over")
         #expect(anew["reason"] as? String == "not_wanted")
-        stage.change { $0.etag = "\"v2\"" }
+        stage.origin.change { $0.etag = "\"v2\"" }
         let changed = try stage.run(["--dry-run"])
         #expect(changed.exitCode == 0)
         #expect(changed.output.contains("start over, download 24.0 MiB: the remote file changed"))
@@ -77,7 +77,7 @@ struct DryRunEndToEndTests {
         }
         #expect(stage.origin.bytesServed - served <= 8)
         #expect(try stage.run(["--dry-run"]).output.contains("nothing: the file is complete"))
-        stage.change { $0.etag = "\"v2\"" }
+        stage.origin.change { $0.etag = "\"v2\"" }
         #expect(try stage.run(["--dry-run"]).exitCode == 73)
         let newer = try report(try stage.run(["--dry-run", "--json", "-N"]))
         #expect(newer["action"] as? String != "leave")
@@ -107,7 +107,7 @@ struct DryRunEndToEndTests {
         #expect(try stage.run(["--dry-run", "-d", "file"]).exitCode == 73)
         try Data("foreign".utf8).write(to: URL(fileURLWithPath: stage.path("other.part")))
         #expect(try stage.run(["--dry-run", "-o", "other"]).exitCode == 73)
-        stage.change { $0.bend = { _, reply in reply = .text(404) } }
+        stage.origin.bend { _, reply in reply = .text(404) }
         #expect(try stage.run(["--dry-run", "-o", "third"]).exitCode == 69)
         #expect(try stage.names() == ["file", "other.part"])
         #expect(stage.origin.requests.allSatisfy { $0.method == "HEAD" || $0.status == 404 })

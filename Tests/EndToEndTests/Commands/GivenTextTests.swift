@@ -39,7 +39,7 @@ struct GivenTextTests {
 
     @Test func lastAtSignSeparatesUserFromHost() throws {
         let stage = try QueueStage(size: 1000)
-        stage.files.bend { request, reply in
+        stage.origin.bend { request, reply in
             // `me@corp:hush`.
             if request.header("Authorization") != "Basic bWVAY29ycDpodXNo" { reply = .text(401) }
         }
@@ -68,17 +68,15 @@ struct GivenTextTests {
     @Test func retryAfterIsRelativeToDateOfReply() throws {
         let stage = try Stage(size: 300_000)
         let refused = Guarded(0)
-        stage.change { offer in
-            offer.bend = { _, reply in
-                let isFirst = refused.withLock { count in
-                    defer { count += 1 }
-                    return count == 0
-                }
-                guard isFirst else { return }
-                reply = .text(503).with {
-                    $0.set("Date", "Sun, 06 Nov 2094 08:49:37 GMT")
-                    $0.set("Retry-After", "Sun, 06 Nov 2094 08:49:38 GMT")
-                }
+        stage.origin.bend { _, reply in
+            let isFirst = refused.withLock { count in
+                defer { count += 1 }
+                return count == 0
+            }
+            guard isFirst else { return }
+            reply = .text(503).with {
+                $0.set("Date", "Sun, 06 Nov 2094 08:49:37 GMT")
+                $0.set("Retry-After", "Sun, 06 Nov 2094 08:49:38 GMT")
             }
         }
         let outcome = try stage.run(["-v"])

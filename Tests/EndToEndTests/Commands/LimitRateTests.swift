@@ -147,7 +147,7 @@ struct LimitRateTests {
     @Test(arguments: [OriginReply.Framing.contentLength, .chunked, .close])
     func pausesWorkWithEveryFraming(framing: OriginReply.Framing) async throws {
         let stage = try Stage(size: 3_000_001)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.servesRanges = false
             offer.bend = { _, reply in reply.framing = framing }
         }
@@ -171,7 +171,7 @@ struct LimitRateTests {
     /// segget detects a reply that is longer than announced, and does not wait for it.
     @Test func tooLongBodyDoesNotHang() async throws {
         let stage = try Stage(size: 3_000_000)
-        stage.bendGET { reply in
+        stage.origin.bendGET { reply in
             guard case .content(let content, let range) = reply.body else { return }
             reply.framing = .chunked
             reply.body = .content(content, range.lowerBound..<content.size)
@@ -230,10 +230,8 @@ struct LimitRateTests {
     func otherConnectionsUseSharesOfSlowOnes(pace: Double) async throws {
         let isQuick = try await oneOfThree {
             let stage = try Stage(size: 6_000_000, memory: 32 << 20)
-            stage.change { offer in
-                offer.bend = { request, reply in
-                    if request.connection % 4 != 0 { reply.pace = pace }
-                }
+            stage.origin.bend { request, reply in
+                if request.connection % 4 != 0 { reply.pace = pace }
             }
             let session = DownloadSession(rateLimit: 2_000_000)
             var options = DownloadOptions()

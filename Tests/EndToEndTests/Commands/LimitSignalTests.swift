@@ -36,7 +36,7 @@ struct LimitSignalTests {
 
     @Test func signalsSetAndRemoveLimitFromSpeed() throws {
         let stage = try Stage(size: 8_000_000)
-        stage.bendGET { $0.pace = 100_000 }
+        stage.origin.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["--json", "-x", "4"])
         #expect(eventually(timeout: 120) { (stage.recorded() ?? 0) > 300_000 })
         process.signal(SIGUSR1)
@@ -51,7 +51,7 @@ struct LimitSignalTests {
         let outcome = try process.wait(timeout: 120)
         #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("note: the rate is no longer limited"))
-        stage.behave()
+        stage.origin.behave()
         #expect(try stage.run().end == .exit(0))
         #expect(try stage.isRight())
     }
@@ -76,7 +76,7 @@ struct LimitSignalTests {
 
     @Test func signalsDoNotEndProbe() throws {
         let stage = try Stage(size: 1000)
-        stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
+        stage.origin.bend { $1.delayBeforeHeaders = .infinity }
         let process = try Run(["probe", stage.origin.url("/file")], in: stage.folder)
         #expect(eventually(timeout: 120) { stage.origin.requests.count == 1 })
         process.signal(SIGUSR1)

@@ -45,7 +45,7 @@ struct LimitSizeTimeTests {
     /// segget stops at the limit, not at the end of the file.
     @Test func stopsFileOfUnknownSizeAtLimit() throws {
         let stage = try Stage(size: 200_000_000)
-        stage.hideSize()
+        stage.origin.hideSize()
         let outcome = try stage.run(["--max-size", "1M"])
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         #expect(stage.origin.bytesServed < 50_000_000)
@@ -61,9 +61,9 @@ struct LimitSizeTimeTests {
         #expect(outcome.errorOutput.contains("kept: 781 KiB in `file.part`"))
         #expect(try stage.run(["--max-size", "4M"]).end == .exit(0))
         #expect(try stage.isRight())
-        stage.change { $0.content = Content(size: 5_000_000, seed: 9) }
+        stage.origin.change { $0.content = Content(size: 5_000_000, seed: 9) }
         #expect(try stage.run(["--max-size", "4M", "--overwrite"]).end == .exit(69))
-        stage.hideSize()
+        stage.origin.hideSize()
         #expect(try stage.run(["--max-size", "4M", "--overwrite"]).end == .exit(69))
         #expect(try stage.names() == ["file"])
         #expect(
@@ -74,7 +74,7 @@ struct LimitSizeTimeTests {
 
     @Test func sameCommandResumesAfterTimeLimit() throws {
         let stage = try Stage(size: 8_000_000, memory: 64 << 20)
-        stage.bendGET { $0.pace = 200_000 }
+        stage.origin.bendGET { $0.pace = 200_000 }
         let outcome = try stage.run(["-x", "4", "--max-time", "2.5", "--json"])
         #expect(outcome.end == .exit(75), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("was stopped after 2.5 s, the limit of `--max-time`"))
@@ -87,7 +87,7 @@ struct LimitSizeTimeTests {
         #expect(kept > 0)
         #expect(last["bytes_kept"] as? Int64 == kept)
         #expect(try stage.names() == ["file.part", "file.segget"])
-        stage.behave()
+        stage.origin.behave()
         let again = try stage.run(["-x", "4", "--max-time", "100", "--json"])
         #expect(again.end == .exit(0), "\(again.errorOutput)")
         #expect(try jsonEvents(again.output).last?["bytes_resumed"] as? Int64 == kept)
@@ -96,7 +96,7 @@ struct LimitSizeTimeTests {
 
     @Test func timeLimitIncludesProbing() throws {
         let stage = try Stage(size: 1000)
-        stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
+        stage.origin.bend { $1.delayBeforeHeaders = .infinity }
         let outcome = try stage.run(["--max-time", "0.5"])
         #expect(outcome.end == .exit(75), "\(outcome.errorOutput)")
         #expect(try stage.names().isEmpty)
@@ -105,7 +105,7 @@ struct LimitSizeTimeTests {
     /// A signal before the time limit is reported as the signal.
     @Test func signalIsNotReportedAsTimeLimit() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
-        stage.bendGET { $0.pace = 100_000 }
+        stage.origin.bendGET { $0.pace = 100_000 }
         let process = try stage.start(["-x", "4", "--max-time", "60"])
         #expect(process.waits(for: 50_000))
         process.signal(SIGINT)

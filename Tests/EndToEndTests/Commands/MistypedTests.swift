@@ -8,11 +8,11 @@ struct MistypedTests {
     /// A folder, and an origin that is the proxy of all requests.
     private struct Trial {
         let sandbox: Sandbox
-        let origin: FaultOrigin
+        let origin: Origin
 
         init() throws {
             sandbox = try Sandbox()
-            origin = try FaultOrigin { _ in .text(200) }
+            origin = try Origin { _ in .text(200) }
         }
 
         /// Runs a command line, and expects it to be refused without a request and without new

@@ -84,13 +84,13 @@ struct NamingEndToEndTests {
         try Data("old".utf8).write(to: URL(fileURLWithPath: stage.path("file")))
         // Another program's file.
         try Data("foreign".utf8).write(to: URL(fileURLWithPath: stage.path("file.1.part")))
-        stage.bendGET { $0.stallAfter = 2 << 20 }
+        stage.origin.bendGET { $0.stallAfter = 2 << 20 }
         let process = try stage.start(["-x", "4", "--auto-rename"])
         #expect(process.waits(for: 8 << 20, name: "file.2"))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()
-        stage.behave()
+        stage.origin.behave()
         // Another URL does not take the part of this one.
         let other = try stage.run(["--auto-rename"], path: "/file?other")
         #expect(other.exitCode == 0, "\(other.errorOutput)")

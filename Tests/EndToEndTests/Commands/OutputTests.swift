@@ -19,7 +19,7 @@ struct OutputTests {
 
     @Test(.timeLimit(.minutes(5))) func quietPrintsErrors() throws {
         let stage = try Stage(size: 2_000_000)
-        stage.bendGET { $0 = .text(404) }
+        stage.origin.bendGET { $0 = .text(404) }
         let outcome = try stage.run(["-q"])
         #expect(outcome.end == .exit(69))
         #expect(outcome.standardOutput.isEmpty)
@@ -29,7 +29,7 @@ struct OutputTests {
     /// The server stalls for longer than the period over which the speed is measured.
     @Test(.timeLimit(.minutes(5))) func speedFallsToZeroDuringStall() throws {
         let stage = try Stage(size: 2_000_000)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 200_000
             $0.stallFor = 7.5
         }
@@ -69,7 +69,7 @@ struct OutputTests {
 
     @Test(.timeLimit(.minutes(5))) func jsonIsAsDocumented() throws {
         let stage = try Stage(size: 2_000_000)
-        stage.bendGET { $0.pace = 500_000 }
+        stage.origin.bendGET { $0.pace = 500_000 }
         let checksum = "sha-256:\(stage.content.sha256Hex)"
         let outcome = try stage.run(["--json", "-q", "-x", "4", "--checksum", checksum])
         #expect(outcome.end == .exit(0))
@@ -98,7 +98,7 @@ struct OutputTests {
     /// The download continues after the reader of the events has exited.
     @Test(.timeLimit(.minutes(5))) func closedJSONReaderDoesNotEndDownload() throws {
         let stage = try Stage(size: 2_000_000)
-        stage.bendGET { $0.pace = 500_000 }
+        stage.origin.bendGET { $0.pace = 500_000 }
         let outcome = try Run(
             "/bin/sh",
             [

@@ -16,7 +16,7 @@ struct PipeEndToEndTests {
     /// bytes are limited.
     @Test(arguments: [true, false]) func slowReaderIsNotStall(servesRanges: Bool) throws {
         let stage = try Stage(size: 40_000_000)
-        stage.change { $0.servesRanges = servesRanges }
+        stage.origin.change { $0.servesRanges = servesRanges }
         let piped = try start(
             stage, ["--window", "1M", "--stall-timeout", "3", "--retries", "0", "-x", "4"])
         #expect(stage.content.matches(try piped.read(100_000), in: 0..<100_000))
@@ -36,7 +36,7 @@ struct PipeEndToEndTests {
     /// A slow reader does not make the server count as slow.
     @Test(arguments: [true, false]) func slowReaderIsNotSlowServer(servesRanges: Bool) throws {
         let stage = try Stage(size: 8_000_000)
-        stage.change { $0.servesRanges = servesRanges }
+        stage.origin.change { $0.servesRanges = servesRanges }
         let piped = try start(
             stage, ["--window", "1M", "--min-rate", "100K", "--min-rate-time", "0.5", "-x", "4"])
         #expect(stage.content.matches(try piped.read(100_000), in: 0..<100_000))
@@ -89,7 +89,7 @@ struct PipeEndToEndTests {
         signal: (number: Int32, code: Int32), servesRanges: Bool
     ) throws {
         let stage = try Stage(size: 30_000_000)
-        stage.change { $0.servesRanges = servesRanges }
+        stage.origin.change { $0.servesRanges = servesRanges }
         let piped = try start(stage, ["--window", "256K"])
         #expect(stage.content.matches(try piped.read(1000), in: 0..<1000))
         piped.process.signal(signal.number)

@@ -58,7 +58,7 @@ struct PlaceTests {
     @Test(arguments: [["-o", "sub/x"], ["-o", "x", "-d", "new/deep"]])
     func failedDownloadLeavesNoFolder(arguments: [String]) throws {
         let stage = try Stage(size: Self.size)
-        stage.change { $0.bend = { _, reply in reply = .text(404) } }
+        stage.origin.bend { _, reply in reply = .text(404) }
         let outcome = try run(stage, .get, arguments)
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         #expect(try files(stage) == [])

@@ -9,7 +9,7 @@ struct PlanEndToEndTests {
 
     /// The files of an origin: `/N/file-N`; the test can change them.
     private final class Files: Sendable {
-        let origin: FaultOrigin
+        let origin: Origin
         let sandbox: Sandbox
         let contents: Guarded<[Content]>
         let etags: Guarded<[String?]>
@@ -19,7 +19,7 @@ struct PlanEndToEndTests {
                 PlanEndToEndTests.sizes.enumerated().map { Content(size: $1, seed: UInt64($0)) })
             let etags = Guarded([String?](repeating: etag, count: 3))
             (self.contents, self.etags) = (contents, etags)
-            origin = try FaultOrigin { request in
+            origin = try Origin { request in
                 guard let number = request.path.dropFirst().first?.wholeNumberValue, number < 3
                 else { return .text(404) }
                 return .file(

@@ -8,7 +8,7 @@ struct SkipExistingTests {
     /// Without validators, the second run of a list would otherwise exit with 73.
     @Test func secondRunOfListSkipsExistingFiles() throws {
         let stage = try BatchStage(size: 300_000)
-        stage.bend { _, reply in reply.set("ETag", nil) }
+        stage.origin.bend { _, reply in reply.set("ETag", nil) }
         let urls = stage.urls(2) + [stage.origin.url("/3/other.iso")]
         func run() throws -> Run.Outcome {
             try Run(urls + ["--skip-existing", "--json"], in: stage.folder).wait()
@@ -46,7 +46,7 @@ struct SkipExistingTests {
         }
         #expect(stage.origin.requests.isEmpty)
         // The name from the server is known only after a request.
-        stage.change { $0.bend = { $1.set("Content-Disposition", "attachment; filename=named") } }
+        stage.origin.bend { $1.set("Content-Disposition", "attachment; filename=named") }
         let outcome = try stage.run(["--skip-existing"], path: "/url-name")
         #expect(outcome.end == .exit(0) && outcome.errorOutput.contains("skipped"))
         #expect(try stage.names() == ["file", "given", "named"])

@@ -6,7 +6,7 @@ struct TerminalTests {
     /// Stages a download that is slow until `isSeen` is true.
     private func staged(_ isSeen: Guarded<Bool>) throws -> Stage {
         let stage = try Stage(size: 4_000_000)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.pace = 30_000
             $0.release = isSeen
         }

@@ -113,7 +113,7 @@ struct TimestampingTests {
     @Test(.timeLimit(.minutes(5))) func sendsValidatorsOfDownloadedFile() throws {
         let stage = try Stage(size: 300_000)
         let date = httpDate(unixTime: Self.old)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.lastModified = date
             offer.bend = { request, reply in
                 if request.header("If-None-Match") == "\"v1\"" { reply = .text(304) }
@@ -137,7 +137,7 @@ struct TimestampingTests {
     /// A matching checksum completes the run; otherwise segget downloads the file.
     @Test(.timeLimit(.minutes(5))) func checksumDecides() throws {
         let stage = try Stage(size: 300_000)
-        stage.change { $0.lastModified = httpDate(unixTime: Self.old) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: Self.old) }
         let wanted = ["--timestamping", "--checksum", "sha-256:\(stage.content.sha256Hex)"]
         try Content(size: 300_000, seed: 9).write(to: stage.path("file"))
         #expect(try stage.run(wanted).end == .exit(0))
@@ -150,10 +150,10 @@ struct TimestampingTests {
     /// An interrupted download of a newer file keeps the old file.
     @Test(.timeLimit(.minutes(5))) func oldFileStaysUntilNewOneIsComplete() throws {
         let stage = try Stage(size: 3_000_000)
-        stage.change { $0.lastModified = httpDate(unixTime: Self.old) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: Self.old) }
         #expect(try stage.run().end == .exit(0))
         let before = stage.content
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.content = Content(size: 3_000_000, seed: 8)
             offer.etag = "\"v2\""
             offer.lastModified = httpDate(unixTime: Self.old + 100)

@@ -142,7 +142,7 @@ struct VerifyTests {
     @Test(.timeLimit(.minutes(5))) func doesNotDisturbRunningDownload() throws {
         let stage = try Stage(size: Self.size, seed: 13)
         let isChecked = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.pace = 300_000
             $0.release = isChecked
         }

@@ -10,7 +10,7 @@ struct BatchResumeEndToEndTests {
 
     /// Delays replies randomly, so that probes end in another order in each run.
     private func shuffle(_ stage: BatchStage, pace: Double?) {
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             reply.delayBeforeHeaders = .random(in: 0...0.05)
             if request.method == "GET" { reply.pace = pace }
         }
@@ -54,13 +54,13 @@ struct BatchResumeEndToEndTests {
     /// No other file replaces a part that was begun from a mirror, while that mirror fails.
     @Test func partOfMirrorStaysUnchanged() throws {
         let stage = try BatchStage(size: 3_000_000)
-        stage.bendGET { $1.pace = 200_000 }
+        stage.origin.bendGET { $1.pace = 200_000 }
         let begun = try Run([stage.urls(2)[1], "-x", "2"], in: stage.folder)
         #expect(eventually(timeout: 50) { stage.recorded("big.iso") ?? 0 > 300_000 })
         begun.signal(SIGKILL)
         _ = try begun.wait()
         let kept = try #require(stage.recorded("big.iso"))
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.target.hasPrefix("/2/") { reply = .text(404) }
         }
         let urls = stage.urls(3)
@@ -111,7 +111,7 @@ struct BatchResumeEndToEndTests {
     @Test func lateFileDoesNotTakePartOfOtherFile() throws {
         let stage = try BatchStage(size: 400_000)
         let urls = stage.urls(3)
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.target == "/1/big.iso" { reply = .text(404) }
             if request.method == "GET" { reply.stallAfter = 50_000 }
         }
@@ -125,7 +125,7 @@ struct BatchResumeEndToEndTests {
         // A stalled connection may have been replaced.
         let kept = (stage.recorded("big.iso") ?? 0) + (stage.recorded("big.1.iso") ?? 0)
         #expect(kept >= 200_000)
-        stage.behave()
+        stage.origin.behave()
         let requests = stage.origin.requests.count
         let outcome = try Run(urls, in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -143,11 +143,11 @@ struct BatchResumeEndToEndTests {
     @Test func finishedFilesAreNotDownloadedAgain() throws {
         let stage = try BatchStage(size: 400_000)
         let urls = stage.urls(3)
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.target == "/1/big.iso" { reply = .text(404) }
         }
         #expect(try Run(urls, in: stage.folder).wait().end == .exit(69))
-        stage.behave()
+        stage.origin.behave()
         let requests = stage.origin.requests.count
         let outcome = try Run(urls, in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -164,7 +164,7 @@ struct BatchResumeEndToEndTests {
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 75)] as [(Int32, Int32)])
     func signalStopsAllFilesAndKeepsParts(signal: Int32, code: Int32) throws {
         let stage = try BatchStage(size: 1_000_000, memory: 64 << 20)
-        stage.bendGET { _, reply in reply.stallAfter = 60_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 60_000 }
         let process = try Run(
             stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
         let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
@@ -183,7 +183,7 @@ struct BatchResumeEndToEndTests {
         #expect(last["event"] as? String == "summary")
         #expect((last["stopped"] as? Int, last["not_started"] as? Int) == (8, 12))
         #expect(last["code"] as? Int32 == code)
-        stage.behave()
+        stage.origin.behave()
         #expect(try Run(stage.urls(20) + ["-q"], in: stage.folder).wait().end == .exit(0))
         #expect(try stage.isRight("big.19.iso", "/20/big.iso"))
     }
@@ -191,7 +191,7 @@ struct BatchResumeEndToEndTests {
     @Test func failFastStopsOtherFilesAndKeepsParts() throws {
         let stage = try BatchStage(size: 1_000_000)
         let isDue = Guarded(false)
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.target == "/3/big.iso" {
                 _ = isDue.wait(timeout: 120) { $0 }
                 reply = .text(404)
@@ -212,7 +212,7 @@ struct BatchResumeEndToEndTests {
         #expect(
             outcome.errorOutput.contains("error: stopped after a failure: 8 of 9 files remaining"))
         #expect(["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 120_000 })
-        stage.behave()
+        stage.origin.behave()
         #expect(try Run(arguments + ["-q"], in: stage.folder).wait().end == .exit(0))
         #expect(try stage.isRight("big.1.iso", "/2/big.iso"))
         #expect(try stage.isRight("big.2.iso", "/3/big.iso"))

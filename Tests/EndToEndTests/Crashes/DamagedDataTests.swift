@@ -99,7 +99,7 @@ struct DamagedManifestTests {
         // Each connection receives some more bytes in each round, so that the manifest has several
         // records.
         for each in [30_000, 20_000, 10_000] as [Int64] {
-            stage.bendGET { $0.stallAfter = each }
+            stage.origin.bendGET { $0.stallAfter = each }
             let process = try stage.start(["-x", "4"])
             let before = stage.recorded() ?? 0
             try #require(process.waits(for: before + each))
@@ -107,7 +107,7 @@ struct DamagedManifestTests {
             _ = try process.wait()
             stage.origin.dropConnections()
         }
-        stage.behave()
+        stage.origin.behave()
         let extents = try #require(stage.manifest()).extents.extents
         let wrong = try #require(extents.dropFirst().first)
         try stage.damage("file.part", at: wrong.range.start + 7)

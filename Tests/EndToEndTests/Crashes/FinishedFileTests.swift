@@ -79,11 +79,11 @@ struct FinishedFileTests {
     @Test(.timeLimit(.minutes(5)), arguments: ways)
     func refusesOtherVersion(way: [String]) throws {
         let stage = try finished(way)
-        stage.change { $0.etag = "\"v2\"" }
+        stage.origin.change { $0.etag = "\"v2\"" }
         try expectRefusal(stage, [], because: "ETag was")
-        stage.change { $0.etag = nil }
+        stage.origin.change { $0.etag = nil }
         try expectRefusal(stage, [], because: "ETag was")
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.etag = "\"v1\""
             offer.content = Content(size: Self.size + 1, seed: 6)
         }
@@ -115,10 +115,8 @@ struct FinishedFileTests {
 
     @Test(.timeLimit(.minutes(5))) func usesValidatorFromGETOnly() throws {
         let stage = try finished(["--xattr"])
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if request.method == "HEAD" { reply.set("ETag", nil) }
-            }
+        stage.origin.bend { request, reply in
+            if request.method == "HEAD" { reply.set("ETag", nil) }
         }
         let requests = stage.origin.requests.count
         let outcome = try stage.run()
@@ -232,7 +230,7 @@ struct UnusualFinishedFileTests {
     @Test(.timeLimit(.minutes(5)), arguments: FinishedFileTests.ways)
     func recognizesFileOfUnknownSize(way: [String]) throws {
         let stage = try Stage(size: 2_000_000)
-        stage.hideSize()
+        stage.origin.hideSize()
         #expect(try stage.run(way).end == .exit(0))
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -246,7 +244,7 @@ struct UnusualFinishedFileTests {
     /// The manifest has extents even if the server does not support ranges.
     @Test(.timeLimit(.minutes(5))) func keepsExtentsOfFileWithoutRanges() throws {
         let stage = try Stage(size: 20_000_000)
-        stage.change { $0.servesRanges = false }
+        stage.origin.change { $0.servesRanges = false }
         #expect(try stage.run(["--keep-manifest"]).end == .exit(0))
         let extents = try #require(stage.manifest()).extents.extents
         #expect(extents.allSatisfy { $0.range.count <= 8 << 20 })

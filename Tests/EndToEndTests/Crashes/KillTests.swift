@@ -16,7 +16,7 @@ struct KillTests {
         var random = SplitMix64(seed: seed)
         let stage = try Stage(size: size, seed: 40)
         // 12 MB/s in total: 20 s of transfer.
-        stage.bendGET { $0.pace = 2_000_000 }
+        stage.origin.bendGET { $0.pace = 2_000_000 }
         let arguments = [
             "-q", "-x", "\(connections)", "--checksum", "sha-256:\(stage.content.sha256Hex)",
         ]
@@ -58,7 +58,7 @@ struct KillTests {
         print("kills at any moment: seed \(seed)")
         var random = SplitMix64(seed: seed)
         let stage = try Stage(size: 3_000_000, seed: 41)
-        stage.bendGET { $0.pace = 1_000_000 }
+        stage.origin.bendGET { $0.pace = 1_000_000 }
         for _ in 0..<30 {
             let process = try stage.start(["-q"])
             let patience = Double.random(in: 0...0.25, using: &random)
@@ -77,7 +77,7 @@ struct KillTests {
                 try FileManager.default.removeItem(atPath: stage.path("file"))
             }
         }
-        stage.behave()
+        stage.origin.behave()
         let outcome = try stage.run(["-q"])
         #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")
         #expect(try stage.isRight(), "seed \(seed)")

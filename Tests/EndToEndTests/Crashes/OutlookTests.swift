@@ -11,7 +11,7 @@ struct OutlookTests {
         case noRanges, noSize, noValidators, weakTag, blankTag, blankDate, complete
 
         func apply(to stage: Stage) {
-            stage.change { offer in
+            stage.origin.change { offer in
                 switch self {
                 case .noRanges: offer.servesRanges = false
                 case .noSize: offer.servesRanges = false
@@ -42,11 +42,9 @@ struct OutlookTests {
     private func stopped(
         _ stage: Stage, _ server: Server, _ arguments: [String] = []
     ) throws -> Run.Outcome {
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if server == .noSize { reply.framing = .chunked }
-                if request.method == "GET" { reply.stallAfter = 300_000 }
-            }
+        stage.origin.bend { request, reply in
+            if server == .noSize { reply.framing = .chunked }
+            if request.method == "GET" { reply.stallAfter = 300_000 }
         }
         let process = try stage.start(["-x", "2"] + arguments)
         try #require(process.waits(for: 200_000), "\(process.errorOutput)")
@@ -54,9 +52,7 @@ struct OutlookTests {
         let outcome = try process.wait()
         #expect(outcome.end == .exit(130), "\(outcome.errorOutput)")
         stage.origin.dropConnections()
-        stage.change { offer in
-            offer.bend = { if server == .noSize { $1.framing = .chunked } }
-        }
+        stage.origin.bend { if server == .noSize { $1.framing = .chunked } }
         return outcome
     }
 
@@ -116,7 +112,7 @@ struct OutlookTests {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
         server.apply(to: stage)
         _ = try stopped(stage, server)
-        stage.change { $0.bend = { _, reply in reply = .text(503) } }
+        stage.origin.bend { _, reply in reply = .text(503) }
         let outcome = try stage.run(["--retries", "0", "-o", "file"])
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         check(outcome.errorOutput, server)
@@ -132,14 +128,12 @@ struct OutlookTests {
 
     @Test func interruptedListNamesFilesThatStartOver() throws {
         let stage = try Stage(size: Self.size, memory: 64 << 20)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if request.path.hasPrefix("/whole") {
-                    reply.set("ETag", nil)
-                    reply.set("Last-Modified", nil)
-                }
-                if request.method == "GET" { reply.stallAfter = 300_000 }
+        stage.origin.bend { request, reply in
+            if request.path.hasPrefix("/whole") {
+                reply.set("ETag", nil)
+                reply.set("Last-Modified", nil)
             }
+            if request.method == "GET" { reply.stallAfter = 300_000 }
         }
         let process = try Run(
             ["-x", "1", "-j", "2", stage.origin.url("/whole"), stage.origin.url("/ranged")],
@@ -164,7 +158,7 @@ struct OutlookTests {
 
     @Test func queueShowsWhetherTaskStartsOver() throws {
         let stage = try QueueStage()
-        stage.files.bend { request, reply in
+        stage.origin.bend { request, reply in
             reply.set("ETag", nil)
             reply.set("Last-Modified", nil)
             if request.method == "GET" { reply.stallAfter = 300_000 }

@@ -34,7 +34,7 @@ struct SignalTests {
         var random = SplitMix64(seed: seed)
         let size: Int64 = 24_000_000
         let stage = try Stage(size: size, seed: 50, memory: 64 << 20)
-        stage.bendGET { $0.pace = 1_500_000 }
+        stage.origin.bendGET { $0.pace = 1_500_000 }
         let arguments = ["-x", "4", "--checksum", "sha256=\(stage.content.sha256Hex)"]
         for round in 0..<6 {
             let (signal, code, name) = Self.signals[round % 3]
@@ -49,7 +49,7 @@ struct SignalTests {
             #expect(try stage.names() == ["file.part", "file.segget"])
             #expect(try #require(stage.recorded()) >= place)
         }
-        stage.behave()
+        stage.origin.behave()
         let kept = try #require(stage.recorded())
         let requests = stage.origin.requests.count
         let outcome = try stage.run(arguments)
@@ -66,7 +66,7 @@ struct SignalTests {
     func recordsAllReceivedBytes(index: Int) throws {
         let (signal, code, _) = Self.signals[index]
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
-        stage.bendGET { $0.stallAfter = 123_456 }
+        stage.origin.bendGET { $0.stallAfter = 123_456 }
         let arrived: Int64 = 4 * 123_456
         let process = try stage.start(["-x", "4", "--json"])
         try #require(process.waits(for: arrived))
@@ -81,7 +81,7 @@ struct SignalTests {
 
     @Test(.timeLimit(.minutes(5))) func stopsWhileProbing() throws {
         let stage = try Stage(size: 1000, memory: 64 << 20)
-        stage.change { $0.bend = { $1.delayBeforeHeaders = .infinity } }
+        stage.origin.bend { $1.delayBeforeHeaders = .infinity }
         let process = try stage.start()
         #expect(eventually { stage.origin.requests.count == 1 })
         let outcome = try stop(process, by: SIGINT, code: 130)
@@ -92,7 +92,7 @@ struct SignalTests {
     @Test(.timeLimit(.minutes(5))) func stopsWhileWaitingForRetry() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
         try stage.leavePart(each: 200_000)
-        stage.bendGET { reply in
+        stage.origin.bendGET { reply in
             reply = .text(503, headers: [HeaderField("Retry-After", "600")])
         }
         let process = try stage.start(["-v"])
@@ -120,17 +120,15 @@ struct SignalTests {
     /// segget requests the original URL again, and the server does not answer.
     @Test(.timeLimit(.minutes(5))) func stopsWhileRequestingOriginalURLAgain() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                guard request.method == "GET" else { return }
-                if request.range?.last == 0 {
-                    reply.delayBeforeHeaders = .infinity
-                } else if request.range?.first == 0 {
-                    // Some bytes are received first.
-                    reply.cutAfter = 100_000
-                } else {
-                    reply = .text(403)
-                }
+        stage.origin.bend { request, reply in
+            guard request.method == "GET" else { return }
+            if request.range?.last == 0 {
+                reply.delayBeforeHeaders = .infinity
+            } else if request.range?.first == 0 {
+                // Some bytes are received first.
+                reply.cutAfter = 100_000
+            } else {
+                reply = .text(403)
             }
         }
         let process = try stage.start(["-v", "-x", "1"])
@@ -171,7 +169,7 @@ struct SignalTests {
     /// A second signal ends a run whose orderly stop takes long.
     @Test(.timeLimit(.minutes(5))) func stopsImmediatelyOnSecondSignal() throws {
         let stage = try Stage(size: 4_000_000, memory: 64 << 20)
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         // Standard error is a full pipe, so writing the message about the first signal blocks
         // indefinitely.
         let pipe = try FullPipe()
@@ -198,7 +196,7 @@ struct SignalTests {
     /// nohup(1) ignores SIGHUP before it starts a program.
     @Test(.timeLimit(.minutes(5))) func ignoredHangupStaysIgnored() throws {
         let stage = try Stage(size: 1_000_000, memory: 64 << 20)
-        stage.bendGET { $0.pace = 1_000_000 }
+        stage.origin.bendGET { $0.pace = 1_000_000 }
         let process = try Run(
             "/bin/sh",
             [

@@ -33,7 +33,7 @@ struct SmallFilesEndToEndTests {
 
     @Test func sendsManyRequestsAtOnce() throws {
         let stage = try BatchStage(size: 20_000)
-        stage.bend { _, reply in reply.delayBeforeHeaders = 0.3 }
+        stage.origin.bend { _, reply in reply.delayBeforeHeaders = 0.3 }
         let outcome = try stage.run(list: Self.list(stage, 120), ["-q"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect((9...64).contains(stage.origin.peakConnections))
@@ -43,7 +43,7 @@ struct SmallFilesEndToEndTests {
     @Test func lateReplyDelaysNoOtherFile() throws {
         let stage = try BatchStage(size: 20_000)
         let (asked, isInTime) = (Guarded(0), Guarded(false))
-        stage.bend { request, _ in
+        stage.origin.bend { request, _ in
             asked.withLock { $0 += 1 }
             guard request.target == "/f1" else { return }
             // Shorter than the stall timeout, after which later files do not wait for its name.
@@ -59,7 +59,7 @@ struct SmallFilesEndToEndTests {
     /// segget reads every field of a long header section.
     @Test func readsLongHeaderSections() throws {
         let stage = try BatchStage(size: 20_000)
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             for number in 1...100 { reply.headers.append(.init("X-Line-\(number)", "x")) }
             if request.target == "/f2" { reply.headers.append(.init("Content-Encoding", "gzip")) }
         }
@@ -72,7 +72,7 @@ struct SmallFilesEndToEndTests {
     /// The first request's bytes are the beginning of a large file, so no byte is downloaded twice.
     @Test func largeFilesAreDownloadedInSegments() throws {
         let stage = try BatchStage(size: 3_000_000)
-        stage.bend { _, reply in reply.pace = 4_000_000 }
+        stage.origin.bend { _, reply in reply.pace = 4_000_000 }
         let outcome = try stage.run(list: Self.list(stage, 3), ["-q"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         try Self.expectRight(stage, Self.names(3))
@@ -88,7 +88,7 @@ struct SmallFilesEndToEndTests {
     @Test func failureOfOneFileDoesNotAffectOthers() throws {
         let stage = try BatchStage(size: 20_000)
         let isFirst = Guarded<Set<String>>([])
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             let comesAgain = isFirst.withLock { !$0.insert(request.target).inserted }
             switch request.target {
             case "/f2": reply = .text(404)
@@ -132,7 +132,7 @@ struct SmallFilesEndToEndTests {
     /// A file with a wrong digest keeps the name that the list order gave it.
     @Test func failedFileKeepsItsName() throws {
         let stage = try BatchStage(size: 20_000)
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             guard request.target == "/a/x" else { return }
             reply.headers.append(.init("Repr-Digest", "sha-256=:\(Self.wrong):"))
         }
@@ -171,7 +171,7 @@ struct SmallFilesEndToEndTests {
         let troubles = Dictionary(
             uniqueKeysWithValues: names.map { ("/\($0)", Int.random(in: 0..<12, using: &random)) })
         let asked = Guarded<Set<String>>([])
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             let isFirst = asked.withLock { $0.insert(request.target).inserted }
             switch troubles[request.target] {
             case 0 where isFirst: reply = .text(503, headers: [.init("Retry-After", "1")])
@@ -190,7 +190,7 @@ struct SmallFilesEndToEndTests {
     /// segget waits neither for active requests nor for files without a request.
     @Test func interruptEndsAllFiles() throws {
         let stage = try BatchStage(size: 20_000)
-        stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
+        stage.origin.bend { _, reply in reply.delayBeforeHeaders = 600 }
         let list = try stage.sandbox.write("list", Self.list(stage, 100))
         let process = try Run(["-i", list], in: stage.folder)
         #expect(eventually(timeout: 60) { stage.origin.requests.count >= 4 })
@@ -207,7 +207,7 @@ struct SmallFilesEndToEndTests {
     /// The files end together then, although the list has not ended.
     @Test func shutdownOfLoopEndsAllFiles() async throws {
         let stage = try BatchStage(size: 5000)
-        stage.bend { _, reply in reply.delayBeforeHeaders = 600 }
+        stage.origin.bend { _, reply in reply.delayBeforeHeaders = 600 }
         let (origin, folder) = (stage.origin, stage.folder)
         for round in 1...60 {
             let session = DownloadSession()
@@ -233,7 +233,7 @@ struct SmallFilesEndToEndTests {
     @Test func completesDespiteRefusedRequests() throws {
         let stage = try BatchStage(size: 20_000)
         let (busy, refused) = (Guarded(0), Guarded(0))
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             guard busy.withLock({ $0 < 3 }) else {
                 refused.withLock { $0 += 1 }
                 reply = .text(503)
@@ -271,7 +271,7 @@ struct SmallFilesEndToEndTests {
         let stage = try BatchStage(size: 20_000)
         let list = try stage.sandbox.write("list", Self.list(stage, 200))
         for round in 1...4 {
-            stage.bend { _, reply in reply.delayBeforeHeaders = 0.02 }
+            stage.origin.bend { _, reply in reply.delayBeforeHeaders = 0.02 }
             let process = try Run(["-q", "-i", list], in: stage.folder)
             #expect(
                 eventually(timeout: 60) {
@@ -281,7 +281,7 @@ struct SmallFilesEndToEndTests {
             _ = try process.wait()
             #expect(try stage.sandbox.names().allSatisfy { !$0.contains(".") })
         }
-        stage.behave()
+        stage.origin.behave()
         #expect(try Run(["-q", "-i", list], in: stage.folder).wait().end == .exit(0))
         #expect(try stage.sandbox.names() == (Self.names(200) + ["list"]).sorted())
         try Self.expectRight(stage, Self.names(200))

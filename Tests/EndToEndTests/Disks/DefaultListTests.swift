@@ -62,7 +62,7 @@ struct DefaultListTests {
         let stage = try Stage(size: 200_000)
         try Self.give(stage.folder)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }

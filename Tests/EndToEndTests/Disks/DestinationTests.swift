@@ -32,17 +32,17 @@ struct DestinationTests {
         // A killed run, a failed run, and a run with a wrong checksum.
         try stage.leavePart(each: 200_000, arguments: ["--overwrite"])
         #expect(try stage.read("file") == Self.mine)
-        stage.bendGET { $0 = .text(500) }
+        stage.origin.bendGET { $0 = .text(500) }
         let failed = try stage.run(["--overwrite", "--retries", "0"])
         #expect(failed.end == .exit(69), "\(failed.errorOutput)")
         #expect(try stage.read("file") == Self.mine)
-        stage.behave()
+        stage.origin.behave()
         let wrong = "crc32:00000000"
         #expect(try stage.run(["--overwrite", "--checksum", wrong]).end == .exit(65))
         #expect(try stage.read("file") == Self.mine)
 
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 200_000
             $0.release = goesOn
         }
@@ -103,7 +103,7 @@ struct DestinationTests {
     /// Downloads, and creates a file at the destination meanwhile.
     private static func takeTheNameMeanwhile(_ stage: Stage) throws -> Run.Outcome {
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
@@ -142,8 +142,8 @@ struct DestinationTests {
         #expect(stage.manifest()?.publishing == nil)
         #expect(stage.recorded() == Self.size)
         try stage.remove("file")
-        stage.behave()
-        stage.change { offer in
+        stage.origin.behave()
+        stage.origin.change { offer in
             offer.content = Content(size: Self.size, seed: 2)
             offer.etag = "\"v2\""
         }
@@ -240,7 +240,7 @@ struct HostileNameTests {
         let folder = outside.path("a/b")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let stage = try Stage(size: 100_000, in: folder)
-        stage.change { $0.bend = { $1.set("Content-Disposition", value) } }
+        stage.origin.bend { $1.set("Content-Disposition", value) }
         let outcome = try stage.run()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.names() == [name])

@@ -87,7 +87,7 @@ final class FaultTrial {
     init(_ scene: Scene) throws {
         self.scene = scene
         stage = try Stage(size: Self.size, seed: 5)
-        stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
         start = try Sandbox()
         switch scene {
         case .fresh, .unpublished: break

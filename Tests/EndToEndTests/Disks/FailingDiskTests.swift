@@ -111,7 +111,7 @@ struct FailingDiskTests {
         let stage = try Stage(size: 200_000)
         let command = ["--overwrite", "--keep-manifest", stage.origin.url("/file")]
         #expect(try Run(command, in: stage.folder).wait().end == .exit(0))
-        stage.change {
+        stage.origin.change {
             $0.content = Content(size: 200_000, seed: 9)
             $0.etag = "\"v2\""
         }
@@ -208,7 +208,7 @@ struct FailingDiskTests {
     @Test(.timeLimit(.minutes(5))) func linkDoesNotReplaceNewFile() throws {
         let stage = try Stage(size: 200_000)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
@@ -230,7 +230,7 @@ struct FailingDiskTests {
         let stage = try Stage(size: 200_000)
         let log = try Sandbox()
         let goesOn = Guarded(call == "fsync")
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 20_000
             $0.release = goesOn
         }
@@ -254,7 +254,7 @@ struct FailingDiskTests {
         // segget drops cached pages, so that the next run reads what is on the disk.
         let calls = String(decoding: try log.read("log"), as: UTF8.self)
         #expect(calls.contains("posix_fadvise part"))
-        stage.behave()
+        stage.origin.behave()
         let next = try stage.run()
         #expect(next.end == .exit(0), "\(next.errorOutput)")
         #expect(next.errorOutput.contains("failed their CRC-32"), "\(next.errorOutput)")

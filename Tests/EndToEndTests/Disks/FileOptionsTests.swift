@@ -12,7 +12,7 @@ struct FileOptionsTests {
     func fileAllocationDecidesAllocatedSpace(allocation: FileAllocation) throws {
         let stage = try Stage(size: Self.size)
         let arguments = ["-x", "1", "--file-allocation", allocation.rawValue]
-        stage.bendGET { $0.stallAfter = 500_000 }
+        stage.origin.bendGET { $0.stallAfter = 500_000 }
         let process = try stage.start(arguments)
         try #require(process.waits(for: 400_000))
         let status = try stage.status(of: "file.part")
@@ -26,7 +26,7 @@ struct FileOptionsTests {
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()
-        stage.behave()
+        stage.origin.behave()
         let kept = try #require(stage.recorded())
         let requests = stage.origin.requests.count
         let outcome = try stage.run(arguments)
@@ -62,7 +62,7 @@ struct FileOptionsTests {
 
     @Test(.timeLimit(.minutes(5))) func noRemoteTimeKeepsCurrentTime() throws {
         let stage = try Stage(size: 500_000)
-        stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
         #expect(try stage.run(["--no-remote-time"]).end == .exit(0))
         #expect(abs(try stage.status(of: "file").st_mtim.tv_sec - time(nil)) < 60)
     }
@@ -83,7 +83,7 @@ struct FileOptionsTests {
     @Test(.timeLimit(.minutes(5))) func xattrStoresOriginVersionAndDigest() throws {
         let stage = try Stage(size: 500_000)
         let date = httpDate(unixTime: 1_234_567_890)
-        stage.change { $0.lastModified = date }
+        stage.origin.change { $0.lastModified = date }
         let host = "127.0.0.1:\(stage.origin.port)"
         let outcome = try Run(
             [

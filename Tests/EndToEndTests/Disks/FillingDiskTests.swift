@@ -76,7 +76,7 @@ struct FillingDiskTests {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = moment / 4
             $0.release = goesOn
         }
@@ -89,7 +89,7 @@ struct FillingDiskTests {
         try expectStopped(outcome, stage)
         #expect(try #require(stage.recorded()) >= moment)
         try disk.resize(to: 8 << 20)
-        stage.behave()
+        stage.origin.behave()
         try expectResumed(stage, Self.none)
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])
@@ -148,11 +148,9 @@ struct FillingDiskTests {
     @Test(.timeLimit(.minutes(5))) func completesFilesThatFit() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                guard request.path != "/large" else { return }
-                reply = .file(Content(size: 100_000, seed: 9), for: request, etag: "\"s\"")
-            }
+        stage.origin.bend { request, reply in
+            guard request.path != "/large" else { return }
+            reply = .file(Content(size: 100_000, seed: 9), for: request, etag: "\"s\"")
         }
         let urls = ["/small", "/large", "/tiny", "/little"].map { stage.origin.url($0) }
         let outcome = try Run(["-j", "1"] + urls, in: stage.folder).wait()
@@ -192,7 +190,7 @@ struct FillingDiskTests {
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenDiskBecomesReadOnly() throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
@@ -214,7 +212,7 @@ struct FillingDiskTests {
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("Read-only file system"), "\(outcome.errorOutput)")
         #expect(try #require(stage.recorded()) >= 400_000)
-        stage.behave()
+        stage.origin.behave()
         try expectResumed(stage, [])
         #expect(try stage.isRight())
         #expect(try stage.names() == ["file"])

@@ -60,7 +60,7 @@ struct FolderMakingTests {
     /// segget creates folders after the server's reply, and removes them if no byte arrives.
     @Test func failedDownloadLeavesNoFolder() throws {
         let stage = try Stage(size: Self.size)
-        stage.change { $0.bend = { _, reply in reply = .text(404) } }
+        stage.origin.bend { _, reply in reply = .text(404) }
         #expect(try stage.run(["-d", "a/b"]).end == .exit(69))
         #expect(try tree(stage.folder) == [])
         let sandbox = try Sandbox()
@@ -69,7 +69,7 @@ struct FolderMakingTests {
         #expect(try stage.run(["-i", list, "-d", "e"]).end == .exit(69))
         #expect(try tree(stage.folder) == [])
         // HEAD succeeds, but no byte of the file arrives.
-        stage.bendGET { $0 = .text(500) }
+        stage.origin.bendGET { $0 = .text(500) }
         let late = try stage.run(["-d", "a/b", "--retries", "0"])
         #expect(late.end == .exit(69), "\(late.errorOutput)")
         #expect(try tree(stage.folder) == [])
@@ -81,11 +81,11 @@ struct FolderMakingTests {
 
     @Test func keepsFolderOfPart() throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.cutAfter = 100_000 }
+        stage.origin.bendGET { $0.cutAfter = 100_000 }
         let broken = try stage.run(["-d", "a/b", "--retries", "0", "-x", "2"])
         #expect(broken.end == .exit(69), "\(broken.errorOutput)")
         #expect(try tree(stage.folder) == ["a", "a/b", "a/b/file.part", "a/b/file.segget"])
-        stage.behave()
+        stage.origin.behave()
         let outcome = try stage.run(["-d", "a/b"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight("a/b/file"))

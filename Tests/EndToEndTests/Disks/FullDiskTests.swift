@@ -40,7 +40,7 @@ struct FullDiskTests {
         let stage = try Stage(size: Self.size, in: disk.path)
         let folder = stage.path("new")
         try #require(mkdir(folder, 0o700) == 0)
-        stage.bendGET { _ in _ = rmdir(folder) }
+        stage.origin.bendGET { _ in _ = rmdir(folder) }
         let outcome = try stage.run(["-d", "new"])
         // Space may become free later, so the error is temporary and a queue waits.
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
@@ -74,7 +74,7 @@ struct FullDiskTests {
     func leavesNothingOnFullDisk(tellsSize: Bool) throws {
         let disk = try Tmpfs(size: 1 << 20)
         let stage = try Stage(size: 500_000, in: disk.path)
-        if !tellsSize { stage.hideSize() }
+        if !tellsSize { stage.origin.hideSize() }
         try fill(stage)
         let outcome = try stage.run()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
@@ -89,7 +89,7 @@ struct FullDiskTests {
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenStreamFillsDisk() throws {
         let disk = try Tmpfs(size: 2 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
-        stage.hideSize()
+        stage.origin.hideSize()
         let outcome = try stage.run()
         #expect(outcome.end == .exit(74), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains("`write` failed on `file.part`: No space left"))
@@ -107,7 +107,7 @@ struct FullDiskTests {
     @Test(.timeLimit(.minutes(5))) func stopsInOrderWhenManifestCannotGrow() throws {
         let disk = try Tmpfs(size: 8 << 20)
         let stage = try Stage(size: Self.size, in: disk.path)
-        stage.bendGET { $0.pace = 30_000 }
+        stage.origin.bendGET { $0.pace = 30_000 }
         let process = try stage.start(["-x", "16", "--file-allocation", "falloc"])
         try #require(process.waits(for: 50_000))
         try fill(stage)
@@ -120,7 +120,7 @@ struct FullDiskTests {
         #expect(try stage.names() == ["file.part", "file.segget", "filler"])
 
         // The disk is still full, and another attempt loses nothing.
-        stage.behave()
+        stage.origin.behave()
         let second = try stage.run()
         #expect(second.end == .exit(74), "\(second.errorOutput)")
         #expect(stage.recorded() == kept)

@@ -62,7 +62,7 @@ struct LackingCallTests {
         _ row: Row, _ code: Int32, _ arguments: [String]
     ) throws -> String? {
         let stage = try Stage(size: 200_000)
-        stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
         let command = arguments + ["-x", "2", stage.origin.url("/file")]
         let outcome = try run(row, code, command, in: stage.folder)
         let errors = outcome.errorOutput

@@ -14,7 +14,7 @@ struct LackingDiskTests {
     ) throws -> (stage: Stage, outcome: Run.Outcome, disk: LackingDisk) {
         let disk = try LackingDisk(options)
         let stage = try Stage(size: size, in: disk.path)
-        stage.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: 1_234_567_890) }
         return (stage, try stage.run(["-x", "2"] + arguments), disk)
     }
 
@@ -54,7 +54,7 @@ struct LackingDiskTests {
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
@@ -90,7 +90,7 @@ struct LackingDiskTests {
         ).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for number in 0..<5 {
-            let content = BatchStage.content("/\(number + 1)/f", 2_000)
+            let content = Content.named("/\(number + 1)/f", size: 2_000)
             #expect(try content.firstDifference(at: "\(disk.path)/f\(number)") == nil)
         }
     }
@@ -135,10 +135,10 @@ struct LackingDiskTests {
         defer { withExtendedLifetime(disk) {} }
         let stage = try Stage(size: 200_000, in: disk.path)
         #expect(try stage.run(["-o", "Data.bin"]).end == .exit(0))
-        stage.change { $0.content = Content(size: 200_000, seed: 9) }
+        stage.origin.change { $0.content = Content(size: 200_000, seed: 9) }
         let second = try stage.run(["-o", "data.bin"])
         #expect(second.end == .exit(73), "\(second.errorOutput)")
-        stage.change { $0.content = Content(size: 200_000, seed: 1) }
+        stage.origin.change { $0.content = Content(size: 200_000, seed: 1) }
         #expect(try stage.isRight("Data.bin"))
     }
 }

@@ -17,7 +17,7 @@ struct LockFileTests {
     private static func startHeld(
         _ stage: Stage, _ goesOn: Guarded<Bool>
     ) throws -> Run {
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
@@ -62,7 +62,7 @@ struct LockFileTests {
         first.signal(SIGKILL)
         _ = try first.wait()
         stage.origin.dropConnections()
-        stage.behave()
+        stage.origin.behave()
         #expect(try stage.names() == ["file.part", "file.segget", "file.segget-lock"])
         let next = try Run(
             ["--json", stage.origin.url("/file")], in: stage.folder,
@@ -82,9 +82,9 @@ struct LockFileTests {
             first.signal(SIGKILL)
             _ = try first.wait()
             stage.origin.dropConnections()
-            stage.behave()
+            stage.origin.behave()
             let goesOn = Guarded(false)
-            stage.bendGET {
+            stage.origin.bendGET {
                 $0.delayBeforeHeaders = .infinity
                 $0.release = goesOn
             }
@@ -95,7 +95,7 @@ struct LockFileTests {
                     environment: environment)
             }
             #expect(eventually { runs.filter(\.isRunning).count == 1 })
-            stage.behave()
+            stage.origin.behave()
             goesOn.withLock { $0 = true }
             let ends = try runs.map { try $0.wait() }
             #expect(ends.filter { $0.end == .exit(0) }.count == 1)

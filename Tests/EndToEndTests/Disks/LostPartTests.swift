@@ -12,7 +12,7 @@ struct LostPartTests {
 
     private static let size: Int64 = 1_000_000
 
-    private func stall(_ stage: Stage) { stage.bendGET { $0.stallAfter = 100_000 } }
+    private func stall(_ stage: Stage) { stage.origin.bendGET { $0.stallAfter = 100_000 } }
 
     @Test(.timeLimit(.minutes(5)), arguments: Fault.allCases, [1, 4])
     func noticesLostPartDuringStall(fault: Fault, connections: Int) throws {
@@ -59,7 +59,7 @@ struct LostPartTests {
         let stage = try Stage(size: Self.size)
         defer { stage.origin.dropConnections() }
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
@@ -85,7 +85,7 @@ struct LostPartTests {
     @Test(.timeLimit(.minutes(5))) func taskFailsWithoutRetry() throws {
         let stage = try QueueStage()
         defer { stage.origin.dropConnections() }
-        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 100_000 }
         let id = try stage.add("/file", "-d", "sub", "-x", "2", "--stall-timeout", "500")
         let worker = try stage.work()
         let part = stage.folder + "/sub/file.part"

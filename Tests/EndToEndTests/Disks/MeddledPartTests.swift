@@ -11,7 +11,7 @@ struct MeddledPartTests {
     private func begin(
         _ stage: Stage, _ goesOn: Guarded<Bool>, _ arguments: [String] = []
     ) throws -> Run {
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
@@ -38,7 +38,7 @@ struct MeddledPartTests {
     private func expectNextIsRight(
         _ stage: Stage, _ arguments: [String] = [], _ location: SourceLocation = #_sourceLocation
     ) throws {
-        stage.behave()
+        stage.origin.behave()
         let next = try stage.run(arguments)
         #expect(next.end == .exit(0), "\(next.errorOutput)", sourceLocation: location)
         #expect(try stage.isRight(), sourceLocation: location)
@@ -140,7 +140,7 @@ struct MeddledPartTests {
         try FileManager.default.createDirectory(
             atPath: stage.path("sub"), withIntermediateDirectories: false)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
@@ -168,7 +168,7 @@ struct MeddledPartTests {
         try FileManager.default.createDirectory(
             atPath: stage.path("sub"), withIntermediateDirectories: false)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }

@@ -39,7 +39,7 @@ struct NothingKeptTests {
     @Test(arguments: Way.allCases, ["1", "8"])
     func failedDownloadLeavesNothing(way: Way, connections: String) throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { way.bend(&$0) }
+        stage.origin.bendGET { way.bend(&$0) }
         let outcome = try stage.run([
             "--retries", "0", "--stall-timeout", "1", "-x", connections,
         ])
@@ -50,7 +50,7 @@ struct NothingKeptTests {
 
     @Test func signalBeforeFirstByteLeavesNothing() throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.delayBeforeHeaders = .infinity }
+        stage.origin.bendGET { $0.delayBeforeHeaders = .infinity }
         let process = try stage.start(["-x", "2"])
         #expect(eventually { stage.manifest() != nil })
         process.signal(SIGTERM)
@@ -64,7 +64,7 @@ struct NothingKeptTests {
     @Test(arguments: Way.allCases) func keepsPartOfEarlierRun(way: Way) throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
-        stage.bendGET { way.bend(&$0) }
+        stage.origin.bendGET { way.bend(&$0) }
         let outcome = try stage.run(["--retries", "0", "--stall-timeout", "1"])
         #expect(outcome.end != .exit(0))
         // segget may discard the part if the server shows three times that it serves no ranges.
@@ -77,7 +77,7 @@ struct NothingKeptTests {
     @Test func keepsForeignFileWithNameOfManifest() throws {
         let stage = try Stage(size: Self.size)
         // Another program's file has the manifest's name.
-        stage.bendGET { $0 = .text(500) }
+        stage.origin.bendGET { $0 = .text(500) }
         try stage.write("mine".utf8, to: "file.segget")
         let outcome = try stage.run(["--retries", "0"])
         #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
@@ -87,7 +87,7 @@ struct NothingKeptTests {
     /// The failed file leaves nothing, and the others complete.
     @Test func failedFileOfAListLeavesNothing() throws {
         let stage = try BatchStage(size: Self.size)
-        stage.bendGET { request, reply in
+        stage.origin.bendGET { request, reply in
             if request.target.hasPrefix("/2/") { reply = .text(500) }
         }
         let outcome = try stage.run(

@@ -12,7 +12,7 @@ struct RivalTests {
         let stage = try Stage(size: Self.size)
         // The first run waits until the second has ended.
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 50_000
             $0.release = goesOn
         }
@@ -34,7 +34,7 @@ struct RivalTests {
     func oneOfManyRunsCompletes(hasPart: Bool) throws {
         let stage = try Stage(size: Self.size)
         if hasPart { try stage.leavePart(each: 200_000) }
-        stage.bendGET { $0.pace = 500_000 }
+        stage.origin.bendGET { $0.pace = 500_000 }
         let rivals = try (0..<8).map { _ in try stage.start(["-x", "4"]) }
         let outcomes = try rivals.map { try $0.wait() }
         #expect(outcomes.count { $0.end == .exit(0) } == 1)

@@ -43,7 +43,7 @@ struct UnmarkedFileTests {
         let stage = trial.stage
         #expect(try trial.run(way).end == .exit(0))
         let before = try stage.facts("file")
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.content = Content(size: UnmarkedStage.size, seed: 10)
             offer.etag = "\"v2\""
         }
@@ -93,7 +93,7 @@ struct UnmarkedFileTests {
         }
         try stage.write(bytes, to: "file")
         trial.setTime(what == .otherTime ? UnmarkedStage.date + 1 : UnmarkedStage.date)
-        stage.change { offer in
+        stage.origin.change { offer in
             switch what {
             case .noRanges: offer.servesRanges = false
             case .weakDate: offer.lastModified = httpDate(secondsFromNow: 3600)

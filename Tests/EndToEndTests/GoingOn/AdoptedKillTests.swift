@@ -14,10 +14,8 @@ struct AdoptedKillTests {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         let stage = try Stage(size: Self.size, seed: 81)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if (request.range?.first ?? 0) >= Self.begun { reply.pace = 400_000 }
-            }
+        stage.origin.bend { request, reply in
+            if (request.range?.first ?? 0) >= Self.begun { reply.pace = 400_000 }
         }
         let arguments = ["-q", "-x", "2", "--adopt", name] + proof.arguments(stage)
         try stage.leavePrefix(name, Self.begun)
@@ -40,7 +38,7 @@ struct AdoptedKillTests {
                 #expect(try stage.facts(name) == before, "\(words)")
             }
         }
-        stage.behave()
+        stage.origin.behave()
         let count = stage.origin.requests.count
         let outcome = try stage.run(arguments)
         #expect(outcome.end == .exit(0), "seed \(seed): \(outcome.errorOutput)")

@@ -36,7 +36,7 @@ struct AdoptedProofTests {
 
     @Test(arguments: AdoptionProof.allCases) func refusesOtherVersion(proof: AdoptionProof) throws {
         let stage = try staged()
-        stage.change { $0.content = Content(size: Self.size, seed: 79) }
+        stage.origin.change { $0.content = Content(size: Self.size, seed: 79) }
         try expectRefusal(stage, proof.arguments(stage), 76, "differ from what the server sends")
     }
 
@@ -84,7 +84,7 @@ struct AdoptedProofTests {
 
     @Test func refusesLongerFile() throws {
         let stage = try staged()
-        stage.change { $0.content = Content(size: 5_000_000, seed: 78) }
+        stage.origin.change { $0.content = Content(size: 5_000_000, seed: 78) }
         try expectRefusal(stage, stage.rightChecksum, 76, "they are different files")
     }
 
@@ -93,20 +93,18 @@ struct AdoptedProofTests {
     func remoteChangeKeepsAdoptedBytes(proof: AdoptionProof) throws {
         let stage = try staged()
         let isOld = Guarded(true)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                // After the adopted bytes.
-                if let first = request.range?.first, first > Self.begun + 1_000_000 {
-                    isOld.withLock { $0 = false }
-                }
-                if !isOld.withLock({ $0 }) { reply.set("ETag", "\"v2\"") }
+        stage.origin.bend { request, reply in
+            // After the adopted bytes.
+            if let first = request.range?.first, first > Self.begun + 1_000_000 {
+                isOld.withLock { $0 = false }
             }
+            if !isOld.withLock({ $0 }) { reply.set("ETag", "\"v2\"") }
         }
         let outcome = try stage.run(
             ["--retries", "2", "--adopt", "old"] + proof.arguments(stage))
         #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
         #expect(try #require(stage.recorded()) >= Self.begun)
-        stage.behave()
+        stage.origin.behave()
         let again = try stage.run(["--adopt", "old"] + proof.arguments(stage))
         #expect(again.end == .exit(0), "\(again.errorOutput)")
         #expect(try stage.isRight())
@@ -124,7 +122,7 @@ struct AdoptedProofTests {
         let stage = try staged()
         let digest = Data(isRight ? stage.content.sha256 : [UInt8](repeating: 7, count: 32))
         let isHeld = Guarded(true)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.etag = nil
             offer.bend = { request, reply in
                 reply.set("Repr-Digest", "sha-256=:\(digest.base64EncodedString()):")
@@ -150,9 +148,9 @@ struct AdoptedProofTests {
 
     @Test func refusesServerWithoutRanges() throws {
         let stage = try staged()
-        stage.change { $0.servesRanges = false }
+        stage.origin.change { $0.servesRanges = false }
         try expectRefusal(stage, stage.rightChecksum, 76, "serves no byte ranges")
-        stage.hideSize()
+        stage.origin.hideSize()
         try expectRefusal(stage, stage.rightChecksum, 76, "serves no byte ranges")
     }
 

@@ -66,7 +66,7 @@ struct AdoptedToolsTests {
     func adoptsChromiumDownload(proof: AdoptionProof) throws {
         let stage = try Stage(size: Self.size, seed: 77)
         let each = Int64.random(in: 300_000...6_000_000)
-        stage.bendGET { $0.stallAfter = each }
+        stage.origin.bendGET { $0.stallAfter = each }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Servers/download_with_chromium.py").path
         // Chromium buffers bytes for its next write; those are not in the file yet.
@@ -79,7 +79,7 @@ struct AdoptedToolsTests {
         try #require(download.end == .exit(0), "\(download.errorOutput)")
         stage.origin.dropConnections()
         stage.origin.hearOut()
-        stage.behave()
+        stage.origin.behave()
         let name = "downloads/file.crdownload"
         let before = try stage.facts(name)
         let count = stage.origin.requests.count

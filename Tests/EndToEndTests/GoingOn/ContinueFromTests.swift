@@ -14,7 +14,7 @@ struct ContinueFromTests {
         etag: String? = nil, lastModified: String? = nil
     ) throws -> (stage: Stage, kept: Int64) {
         let stage = try Stage(size: Self.size)
-        stage.change { ($0.etag, $0.lastModified) = (etag, lastModified) }
+        stage.origin.change { ($0.etag, $0.lastModified) = (etag, lastModified) }
         return (stage, try stage.leavePart(each: 200_000, path: "/file?key=1"))
     }
 
@@ -39,11 +39,11 @@ struct ContinueFromTests {
         case .checksum: options = ["--checksum", "sha-256:\(stage.content.sha256Hex)"]
         case .advertised:
             let digest = Data(stage.content.sha256).base64EncodedString()
-            stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
+            stage.origin.bend { $1.set("Repr-Digest", "sha-256=:\(digest):") }
         case .sample: options = ["--resume-unverified"]
         case .sampleOfOtherTags:
             // Another server's ETag differs for the same file too.
-            stage.change { $0.etag = "\"other\"" }
+            stage.origin.change { $0.etag = "\"other\"" }
             options = ["--resume-unverified"]
         }
         let count = stage.origin.requests.count
@@ -76,7 +76,7 @@ struct ContinueFromTests {
             etag: obstacle == .otherTag || obstacle == .noRanges ? "\"v1\"" : nil,
             lastModified: obstacle == .otherDate ? Self.date : nil)
         var options: [String] = []
-        stage.change {
+        stage.origin.change {
             switch obstacle {
             case .nothing: break
             case .otherTag: $0.etag = "\"v2\""
@@ -102,7 +102,7 @@ struct ContinueFromTests {
         #expect(!outcome.errorOutput.contains("key=2"))
         #expect(try contents(stage) == before)
         // The old URL still resumes the part.
-        stage.change {
+        stage.origin.change {
             ($0.content, $0.servesRanges) = (Content(size: Self.size, seed: 1), true)
             $0.etag = obstacle == .otherTag || obstacle == .noRanges ? "\"v1\"" : nil
             $0.lastModified = obstacle == .otherDate ? Self.date : nil
@@ -124,8 +124,8 @@ struct ContinueFromTests {
         let wanted = Content(size: Self.size, seed: 1)
         // In the first quarter, of which a sample contains the first 64 KiB and hardly ever this
         // byte.
-        stage.change { $0.etag = "\"v2\"" }
-        stage.bendGET { $0.corruptAt = [2_000_000] }
+        stage.origin.change { $0.etag = "\"v2\"" }
+        stage.origin.bendGET { $0.corruptAt = [2_000_000] }
         let outcome = try run(stage, "--checksum", "sha-256:\(wanted.sha256Hex)")
         #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
         #expect(!(try stage.names().contains("file")))
@@ -134,14 +134,14 @@ struct ContinueFromTests {
     /// The part now belongs to the new URL, under which a stopped run resumes.
     @Test func partBelongsToNewURL() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         let process = try stage.start(
             ["-x", "4", "--continue-from", "file.part"], path: "/new/link?key=2")
         #expect(process.waits(for: kept + 400_000))
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()
-        stage.behave()
+        stage.origin.behave()
         let more = try #require(stage.recorded())
         #expect(stage.manifest()?.header.url.hasSuffix("/new/link") == true)
         let outcome = try stage.run(["--json", "-o", "file"], path: "/new/link?key=2")
@@ -153,7 +153,7 @@ struct ContinueFromTests {
     /// A later run does not trust an earlier sample, and compares another one.
     @Test func laterRunComparesAnotherSample() throws {
         let (stage, kept) = try staged(etag: "\"v1\"")
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.etag = "\"v2\""
             offer.bend = { request, reply in
                 // Checks of the first byte and samples are shorter.
@@ -168,7 +168,7 @@ struct ContinueFromTests {
         process.signal(SIGKILL)
         _ = try process.wait()
         stage.origin.dropConnections()
-        stage.behave()
+        stage.origin.behave()
         let more = try #require(stage.recorded())
         #expect(stage.manifest()?.header.isSampled == true)
         let outcome = try stage.run(["--json", "-o", "file"], path: "/new/link?key=2")
@@ -188,7 +188,7 @@ struct ContinueFromTests {
         try stage.leavePart(each: 200_000, path: "/file?key=0")
         for link in 1...6 {
             let each = Int64.random(in: 50_000...400_000, using: &random)
-            stage.bendGET { $0.stallAfter = each }
+            stage.origin.bendGET { $0.stallAfter = each }
             let before = try #require(stage.recorded())
             let process = try stage.start(
                 ["-x", "4", "--continue-from", "file.part"], path: "/link/\(link)?key=\(link)")
@@ -197,7 +197,7 @@ struct ContinueFromTests {
             _ = try process.wait()
             stage.origin.dropConnections()
         }
-        stage.behave()
+        stage.origin.behave()
         let kept = try #require(stage.recorded())
         let outcome = try stage.run(
             ["--json", "--continue-from", "file.part"], path: "/last?key=7")

@@ -31,7 +31,7 @@ enum ForeignDownload: CaseIterable, Sendable {
     ///
     /// - Returns: The number of bytes that the program has recorded as written.
     func leave(_ name: String, of stage: Stage, each: Int64) throws -> Int64 {
-        stage.bendGET { $0.stallAfter = each }
+        stage.origin.bendGET { $0.stallAfter = each }
         let process = try Run(
             "/usr/bin/env", command(stage.origin.url("/file"), name), in: stage.folder,
             environment: ["HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"])
@@ -46,7 +46,7 @@ enum ForeignDownload: CaseIterable, Sendable {
         }
         stage.origin.dropConnections()
         stage.origin.hearOut()
-        stage.behave()
+        stage.origin.behave()
         return bytes(name, of: stage)
     }
 

@@ -125,7 +125,7 @@ struct RefreshURLTests {
     @Test func refreshesRefusedMirror() async throws {
         let signer = try Signer(uses: { $0 == 0 ? 6 : .max })
         let trial = signer.trial
-        let dead = try FaultOrigin { _ in .text(500) }
+        let dead = try Origin { _ in .text(500) }
         let url = dead.url("/gone.bin")
         dead.refuseConnections()
         let outcome = try await Run(
@@ -325,7 +325,7 @@ struct RefreshURLTests {
     /// Credentials for the old URL's origin are not sent to another host.
     @Test func credentialsAreNotSentToOtherHost() async throws {
         let content = Content(size: Self.size, seed: 1)
-        let other = try FaultOrigin(address: "127.0.0.2") {
+        let other = try Origin(address: "127.0.0.2") {
             .file(content, for: $0, etag: "\"a\"")
         }
         let trial = try WireTrial(size: Self.size) { request, content in

@@ -19,7 +19,7 @@ struct BlankValidatorEndToEndTests {
     }
 
     private func offer(_ stage: Stage, seed: UInt64, date: Int, tag: String?) {
-        stage.change {
+        stage.origin.change {
             $0.content = Self.content(seed)
             $0.lastModified = httpDate(unixTime: date)
             $0.etag = tag
@@ -123,7 +123,7 @@ struct BlankValidatorEndToEndTests {
         func state(_ seed: UInt64) {
             guard proof == .stated else { return }
             let digest = Self.digest(seed)
-            stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
+            stage.origin.bend { $1.set("Repr-Digest", "sha-256=:\(digest):") }
         }
         offer(stage, seed: 1, date: form.date, tag: form.tag)
         let kept = try stage.leavePart(each: 200_000)
@@ -153,12 +153,10 @@ struct BlankValidatorEndToEndTests {
         func state(_ seed: UInt64) {
             offer(stage, seed: seed, date: 1, tag: nil)
             let digest = Self.digest(seed)
-            stage.change { offer in
-                offer.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") }
-            }
+            stage.origin.bend { $1.set("Repr-Digest", "sha-256=:\(digest):") }
         }
         state(1)
-        stage.change { offer in
+        stage.origin.change { offer in
             let bend = offer.bend
             offer.bend = { request, reply in
                 bend(request, &reply)
@@ -204,7 +202,7 @@ struct BlankValidatorEndToEndTests {
         // A digest that the server states decides.
         for (seed, end) in [(1, 0), (2, 73)] as [(UInt64, Int32)] {
             let digest = Self.digest(seed)
-            stage.change { $0.bend = { $1.set("Repr-Digest", "sha-256=:\(digest):") } }
+            stage.origin.bend { $1.set("Repr-Digest", "sha-256=:\(digest):") }
             let outcome = try stage.run([way, "-o", "file"])
             #expect(outcome.end == .exit(end), "\(outcome.errorOutput)")
         }
@@ -217,12 +215,10 @@ struct BlankValidatorEndToEndTests {
         #expect(try stage.run(way == "--xattr" ? [way] : []).end == .exit(0))
         offer(stage, seed: 2, date: 1, tag: "\"1-\(Self.hexSize)\"")
         // A server that compares the validators replies 304.
-        stage.change { offer in
-            offer.bend = { request, reply in
-                let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(request.header)
-                guard !conditions.isEmpty else { return }
-                reply = OriginReply(status: 304)
-            }
+        stage.origin.bend { request, reply in
+            let conditions = ["If-None-Match", "If-Modified-Since"].compactMap(request.header)
+            guard !conditions.isEmpty else { return }
+            reply = OriginReply(status: 304)
         }
         let outcome = try stage.run(["--timestamping"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

@@ -141,9 +141,9 @@ struct DoubtedDateTests {
     @Test(arguments: [true, false])
     func laterRunResumesOnlySameBytes(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
-        stage.change { $0.lastModified = Self.monday }
+        stage.origin.change { $0.lastModified = Self.monday }
         let kept = try stage.leavePart(each: 400_000)
-        stage.change {
+        stage.origin.change {
             $0.lastModified = Self.tuesday
             if !isSame { $0.content = Content(size: Self.size, seed: 2) }
         }
@@ -165,9 +165,9 @@ struct DoubtedDateTests {
     @Test(arguments: [true, false])
     func finishedFileWithOtherDateIsCompared(isSame: Bool) throws {
         let stage = try Stage(size: Self.size)
-        stage.change { $0.lastModified = Self.monday }
+        stage.origin.change { $0.lastModified = Self.monday }
         #expect(try stage.run(["--keep-manifest"]).exitCode == 0)
-        stage.change {
+        stage.origin.change {
             $0.lastModified = Self.tuesday
             if !isSame { $0.content = Content(size: Self.size, seed: 2) }
         }

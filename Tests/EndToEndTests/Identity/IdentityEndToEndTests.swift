@@ -152,7 +152,7 @@ struct IdentityEndToEndTests {
         let content = Content(size: Self.size, seed: 5)
         let tally = Tally()
         let servers = try (0..<2).map { number in
-            try FaultOrigin(sendBuffer: 64 << 10) { request in
+            try Origin(sendBuffer: 64 << 10) { request in
                 if number == 0, Self.isForData(request), tally.add() > 5 { return .text(403) }
                 return .file(
                     content, for: request, etag: sameTag ? "\"v\"" : "\"\(number)\"",
@@ -160,7 +160,7 @@ struct IdentityEndToEndTests {
             }
         }
         let links = servers.map { $0.url("/cdn/file.bin") }
-        let front = try FaultOrigin { request in
+        let front = try Origin { request in
             let link = links[tally.add("links") == 1 ? 0 : 1]
             return .text(302, headers: [HeaderField("Location", link)])
         }
@@ -212,7 +212,7 @@ struct IdentityEndToEndTests {
         for (from, to) in [("file.part", "other.part"), ("file.segget", "other.segget")] {
             try stage.write(stage.read(from), to: to)
         }
-        stage.change { $0.content = Content(size: 3_000_000, seed: 9) }
+        stage.origin.change { $0.content = Content(size: 3_000_000, seed: 9) }
         let outcome = try stage.run(["--json"], path: "/other")
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight("other"))
@@ -225,7 +225,7 @@ struct IdentityEndToEndTests {
         let stage = try Stage(size: 3_000_000)
         try stage.leavePart(each: 200_000)
         let other = Content(size: 3_000_000, seed: 9)
-        let server = try FaultOrigin { .file(other, for: $0, etag: "\"v1\"") }
+        let server = try Origin { .file(other, for: $0, etag: "\"v1\"") }
         let outcome = try Run(["--json", server.url("/file")], in: stage.folder).wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try other.firstDifference(at: stage.path("file")) == nil)
@@ -237,7 +237,7 @@ struct IdentityEndToEndTests {
         let stage = try Stage(size: 3_000_000)
         let wrong = "crc32:00000000"
         // The server withholds the last byte, so that the file is never complete.
-        stage.bendGET {
+        stage.origin.bendGET {
             guard case .content(let content, let range) = $0.body, range.upperBound == content.size
             else { return }
             $0.stallAfter = Int64(range.count) - 1
@@ -247,8 +247,8 @@ struct IdentityEndToEndTests {
         child.signal(SIGKILL)
         _ = try child.wait()
         stage.origin.dropConnections()
-        stage.behave()
-        stage.change {
+        stage.origin.behave()
+        stage.origin.change {
             $0.content = Content(size: 3_000_000, seed: 9)
             $0.etag = "\"v2\""
         }

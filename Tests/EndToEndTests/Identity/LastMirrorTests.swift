@@ -25,8 +25,8 @@ struct LastMirrorTests {
 
     /// A redirector, two mirrors, and a folder.
     private final class Site: Sendable {
-        let redirector: FaultOrigin
-        let mirrors: [FaultOrigin]
+        let redirector: Origin
+        let mirrors: [Origin]
         let stage: Stage
         private let offers: Guarded<[Offer]>
         private let leads: Guarded<String>
@@ -35,7 +35,7 @@ struct LastMirrorTests {
             let offers = Guarded([Offer(etag: "\"a-1\""), Offer(etag: "\"b:2\"")])
             self.offers = offers
             mirrors = try (0..<2).map { number in
-                try FaultOrigin(sendBuffer: 64 << 10) { request in
+                try Origin(sendBuffer: 64 << 10) { request in
                     let offer = offers.withLock { $0[number] }
                     guard !offer.isGone else { return .text(404) }
                     var reply = OriginReply.file(
@@ -50,7 +50,7 @@ struct LastMirrorTests {
             }
             let leads = Guarded(mirrors[0].url("/pool/file\(query)"))
             self.leads = leads
-            redirector = try FaultOrigin { _ in
+            redirector = try Origin { _ in
                 var reply = OriginReply(status: 302)
                 reply.set("Location", leads.withLock { $0 })
                 return reply

@@ -22,7 +22,7 @@ struct MirrorLieEndToEndTests {
     @Test(arguments: [true, false])
     func dropsMirrorWithOtherContent(sameTag: Bool) async throws {
         let trial = try Self.trial(3, sameTag: sameTag, pace: 750_000)
-        trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
+        trial.origins[1].change { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + (sameTag ? [] : trial.checksum))
         try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [1: ["other_data"]])
@@ -36,7 +36,7 @@ struct MirrorLieEndToEndTests {
     @Test(arguments: [2, 3])
     func dropsFirstMirrorWithWrongChecksum(count: Int) async throws {
         let trial = try Self.trial(count, pace: 2_000_000)
-        trial.change(0) { $0.content = Content(size: Self.size, seed: 8) }
+        trial.origins[0].change { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
         try outcome.expectComplete(trial.content)
         let dropped = try trial.dropped(outcome)
@@ -47,8 +47,8 @@ struct MirrorLieEndToEndTests {
     /// Only the first URL has a file of another size.
     @Test func dropsFirstMirrorWithWrongSize() async throws {
         let trial = try Self.trial(3)
-        for number in 0..<3 { trial.change(number) { $0.pace = nil } }
-        trial.change(0) { $0.content = Content(size: Self.size - 1, seed: 7) }
+        for number in 0..<3 { trial.origins[number].change { $0.pace = nil } }
+        trial.origins[0].change { $0.content = Content(size: Self.size - 1, seed: 7) }
         let outcome = try await trial.run(["-x", "6"] + trial.checksum)
         try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome)[0] == ["checksum_mismatch"])
@@ -57,7 +57,7 @@ struct MirrorLieEndToEndTests {
     /// Without a checksum the size at the first URL counts, even after that server fails.
     @Test func mirrorWithOtherSizeIsNotStandby() async throws {
         let trial = try Self.trial(2, sameTag: true)
-        trial.change(1) { $0.content = Content(size: Self.size - 1, seed: 7) }
+        trial.origins[1].change { $0.content = Content(size: Self.size - 1, seed: 7) }
         let child = try trial.start(["-x", "4", "--retries", "1"])
         #expect(eventually(timeout: 120) { trial.served[0] > 3_000_000 })
         trial.kill(0)
@@ -71,11 +71,9 @@ struct MirrorLieEndToEndTests {
     @Test(arguments: [0, 1])
     func recoversFromDamagedBytesOfMirror(liar: Int) async throws {
         let trial = try Self.trial(2, pace: 2_000_000)
-        trial.change(liar) {
-            $0.bend = { request, reply in
-                guard request.method == "GET", reply.body.count > 64 << 10 else { return }
-                reply.corruptAt = (0..<12).map { $0 * 1_000_000 + 500_001 }
-            }
+        trial.origins[liar].bend { request, reply in
+            guard request.method == "GET", reply.body.count > 64 << 10 else { return }
+            reply.corruptAt = (0..<12).map { $0 * 1_000_000 + 500_001 }
         }
         let outcome = try await trial.run(["-x", "4"] + trial.checksum)
         try outcome.expectComplete(trial.content)
@@ -91,7 +89,7 @@ struct MirrorLieEndToEndTests {
     @Test func failsIfAllMirrorsHaveWrongFiles() async throws {
         let trial = try Self.trial(3)
         for number in 0..<3 {
-            trial.change(number) {
+            trial.origins[number].change {
                 $0.content = Content(size: Self.size, seed: 20 + UInt64(number))
                 $0.pace = nil
             }
@@ -100,7 +98,7 @@ struct MirrorLieEndToEndTests {
         #expect(outcome.exitCode == 65, "\(outcome.errorOutput)")
         #expect(try trial.sandbox.names() == ["file.bin.part", "file.bin.segget"])
         #expect(try outcome.events("error").first?.mirrors?.failed?.count == 2)
-        trial.change(1) { $0.content = trial.content }
+        trial.origins[1].change { $0.content = trial.content }
         let second = try await trial.run(["-x", "4"] + trial.checksum)
         try second.expectComplete(trial.content)
         #expect(try second.notices("started_over").first?.reason == "rejected")
@@ -110,11 +108,9 @@ struct MirrorLieEndToEndTests {
     @Test(arguments: [[], ["--resume-unverified"]])
     func laterRunWithoutChecksumStartsOver(options: [String]) async throws {
         let trial = try Self.trial(2)
-        trial.change(1) {
-            $0.bend = { request, reply in
-                guard request.method == "GET", reply.body.count > 64 << 10 else { return }
-                reply.corruptAt = (0..<120).map { $0 * 100_000 + 50_001 }
-            }
+        trial.origins[1].bend { request, reply in
+            guard request.method == "GET", reply.body.count > 64 << 10 else { return }
+            reply.corruptAt = (0..<120).map { $0 * 100_000 + 50_001 }
         }
         let child = try trial.start(["-x", "4"] + trial.checksum)
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
@@ -130,11 +126,9 @@ struct MirrorLieEndToEndTests {
     /// The source of the wrong bytes in the part is unknown, so they are downloaded again.
     @Test func laterRunWithChecksumCompletes() async throws {
         let trial = try Self.trial(2)
-        trial.change(1) {
-            $0.bend = { request, reply in
-                guard request.method == "GET", reply.body.count > 64 << 10 else { return }
-                reply.corruptAt = (0..<120).map { $0 * 100_000 + 50_001 }
-            }
+        trial.origins[1].bend { request, reply in
+            guard request.method == "GET", reply.body.count > 64 << 10 else { return }
+            reply.corruptAt = (0..<120).map { $0 * 100_000 + 50_001 }
         }
         let child = try trial.start(["-x", "4"] + trial.checksum)
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
@@ -150,7 +144,7 @@ struct MirrorLieEndToEndTests {
     /// Nothing shows that the second mirror has the same file, so it is on standby.
     @Test func standbyMirrorReceivesNoRequests() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
-        trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
+        trial.origins[1].change { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
         try outcome.expectComplete(trial.content)
         #expect(try trial.numbers("mirror_on_standby", outcome) == [1])
@@ -161,12 +155,12 @@ struct MirrorLieEndToEndTests {
     @Test func equalDatesDoNotShowSameFile() async throws {
         let trial = try Self.trial(2, pace: 1_000_000)
         for number in 0..<2 {
-            trial.change(number) {
+            trial.origins[number].change {
                 $0.etag = nil
                 $0.lastModified = "Sun, 13 Sep 2020 12:26:40 GMT"
             }
         }
-        trial.change(1) { $0.content = Content(size: Self.size, seed: 8) }
+        trial.origins[1].change { $0.content = Content(size: Self.size, seed: 8) }
         let outcome = try await trial.run(["-x", "4"])
         try outcome.expectComplete(trial.content)
         #expect(trial.served[1] == 0)
@@ -176,7 +170,7 @@ struct MirrorLieEndToEndTests {
     @Test func standbyMirrorStartsOver() async throws {
         let trial = try Self.trial(2)
         let other = Content(size: Self.size, seed: 8)
-        trial.change(1) {
+        trial.origins[1].change {
             $0.content = other
             $0.pace = nil
         }
@@ -200,7 +194,7 @@ struct MirrorLieEndToEndTests {
         child.signal(SIGKILL)
         _ = try await child.ended()
         let tally = Tally()
-        trial.change(0) {
+        trial.origins[0].change {
             $0.pace = nil
             $0.bend = { _, reply in if tally.add() <= 4 { reply = .text(503) } }
         }
@@ -215,7 +209,7 @@ struct MirrorLieEndToEndTests {
     @Test func usesOneMirrorAtATimeWithoutRanges() async throws {
         let trial = try Self.trial(2, sameTag: true)
         for number in 0..<2 {
-            trial.change(number) {
+            trial.origins[number].change {
                 $0.pace = nil
                 $0.bend = { request, reply in
                     guard request.method == "GET" else { return reply = .text(405) }
@@ -241,7 +235,7 @@ struct MirrorLieEndToEndTests {
         let trial = try Self.trial(2, sameTag: true, pace: 400_000)
         let child = try trial.start(["-x", "6"])
         #expect(eventually(timeout: 120) { trial.served.allSatisfy { $0 > 1_500_000 } })
-        trial.change(number) {
+        trial.origins[number].change {
             $0.content = Content(size: Self.size, seed: 9)
             $0.etag = "\"v2\""
         }
@@ -258,17 +252,15 @@ struct MirrorLieEndToEndTests {
         let trial = try Self.trial(2, pace: 100_000)
         let digest = Data(trial.content.sha256).base64EncodedString()
         for number in 0..<2 {
-            trial.change(number) {
-                $0.bend = { request, reply in
-                    if request.method == "HEAD" {
-                        reply.set("Repr-Digest", "sha-256=:\(digest):")
-                    } else if number == 1, case .content(_, let range) = reply.body,
-                        range.count > 64 << 10
-                    {
-                        // Not in the compared samples.
-                        reply.pace = 1_000_000
-                        reply.corruptAt = Array(stride(from: 0, to: Self.size, by: 10_000))
-                    }
+            trial.origins[number].bend { request, reply in
+                if request.method == "HEAD" {
+                    reply.set("Repr-Digest", "sha-256=:\(digest):")
+                } else if number == 1, case .content(_, let range) = reply.body,
+                    range.count > 64 << 10
+                {
+                    // Not in the compared samples.
+                    reply.pace = 1_000_000
+                    reply.corruptAt = Array(stride(from: 0, to: Self.size, by: 10_000))
                 }
             }
         }
@@ -276,7 +268,7 @@ struct MirrorLieEndToEndTests {
         #expect(eventually(timeout: 120) { trial.served[1] > 1_000_000 })
         child.signal(SIGTERM)
         #expect(try await child.ended().end == .exit(143))
-        trial.change(0) {
+        trial.origins[0].change {
             $0.pace = nil
             $0.bend = { request, reply in if request.method == "HEAD" { reply = .text(405) } }
         }

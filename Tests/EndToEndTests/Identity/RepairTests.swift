@@ -90,26 +90,26 @@ struct RepairTests {
         let stage = try damaged([5])
         let before = try snapshot(stage)
         let requests = stage.origin.requests.count
-        stage.change { $0.etag = "\"v2\"" }
+        stage.origin.change { $0.etag = "\"v2\"" }
         let tag = try repair(stage)
         #expect(tag.end == .exit(76), "\(tag.errorOutput)")
         #expect(tag.errorOutput.contains("ETag was"))
         #expect(try snapshot(stage) == before)
-        stage.change { $0.etag = nil }
+        stage.origin.change { $0.etag = nil }
         #expect(try repair(stage).end == .exit(76))
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.etag = "\"v1\""
             offer.servesRanges = false
         }
         #expect(try repair(stage).end == .exit(76))
-        stage.change { $0.servesRanges = true }
+        stage.origin.change { $0.servesRanges = true }
         let other = try repair(stage, path: "/other")
         #expect(other.end == .exit(76), "\(other.errorOutput)")
         #expect(other.errorOutput.contains("from another URL"))
         #expect(try snapshot(stage) == before)
         // A server that ignores ranges sends some bytes before segget closes the connection.
         #expect(stage.bytesServed(after: requests) < Self.size)
-        stage.behave()
+        stage.origin.behave()
         #expect(try repair(stage).end == .exit(0))
         #expect(try stage.isRight())
     }
@@ -118,11 +118,9 @@ struct RepairTests {
     @Test(.timeLimit(.minutes(5))) func refusesVersionThatChangesDuringRepair() throws {
         let stage = try damaged([5, 30_000_000])
         let before = try snapshot(stage)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                guard request.method == "GET" else { return }
-                reply.set("ETag", "\"v2\"")
-            }
+        stage.origin.bend { request, reply in
+            guard request.method == "GET" else { return }
+            reply.set("ETag", "\"v2\"")
         }
         let outcome = try repair(stage, ["--retries", "2"])
         #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
@@ -181,7 +179,7 @@ struct RepairTests {
         let stage = try damaged(offsets)
         let before = try stage.read("file")
         let missing = try lost(stage, offsets)
-        stage.bendGET { $0.stallAfter = 200_000 }
+        stage.origin.bendGET { $0.stallAfter = 200_000 }
         let process = try start(stage, ["-x", "2"])
         // The part's manifest records the intact ranges, and some received bytes.
         let kept = Self.size - missing + 100_000
@@ -194,7 +192,7 @@ struct RepairTests {
         stage.origin.dropConnections()
         #expect(try stage.read("file") == before, "the file is as it was")
         #expect(try stage.names() == ["file", "file.part", "file.segget"])
-        stage.behave()
+        stage.origin.behave()
         let requests = stage.origin.requests.count
         let outcome = try repair(stage)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -213,7 +211,7 @@ struct RepairTests {
         let before = try stage.read("file")
         let other = try Stage(size: Self.size, seed: 23, in: stage.folder)
         let checksum = ["--checksum", "sha256:\(other.content.sha256Hex)"]
-        other.bendGET { $0.stallAfter = 200_000 }
+        other.origin.bendGET { $0.stallAfter = 200_000 }
         let process = try start(other, checksum + ["-x", "2"])
         try #require(
             process.waits {
@@ -221,7 +219,7 @@ struct RepairTests {
             })
         process.signal(SIGTERM)
         _ = try process.wait()
-        other.behave()
+        other.origin.behave()
         let alone = try repair(stage)
         #expect(alone.end == .exit(76), "\(alone.errorOutput)")
         let continued = try repair(other, checksum)

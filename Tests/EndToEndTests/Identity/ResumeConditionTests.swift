@@ -19,7 +19,7 @@ struct ResumeConditionTests {
         let message: String?
         var apply: @Sendable (Stage) throws -> Void = { _ in }
         /// Sets the origin up before the first run.
-        var prepare: @Sendable (inout Stage.Offer) -> Void = { _ in }
+        var prepare: @Sendable (inout Origin.Offer) -> Void = { _ in }
 
         var testDescription: String { name }
     }
@@ -48,21 +48,21 @@ struct ResumeConditionTests {
             name: "size",
             message: "the remote file's size was 3000000 bytes and is now 2999999 bytes"
         ) { stage in
-            stage.change { $0.content = Content(size: size - 1, seed: 1) }
+            stage.origin.change { $0.content = Content(size: size - 1, seed: 1) }
         },
         Change(name: "ETag", message: "its ETag was `\"v1\"` and is now `\"v2\"`") { stage in
-            stage.change {
+            stage.origin.change {
                 $0.etag = "\"v2\""
                 $0.content = Content(size: size, seed: 2)
             }
         },
         Change(name: "ETag gone", message: "its ETag was `\"v1\"` and is now missing") { stage in
-            stage.change { $0.etag = nil }
+            stage.origin.change { $0.etag = nil }
         },
         Change(
             name: "Last-Modified", message: "`Last-Modified` was `\(day)` and is now `",
             apply: { stage in
-                stage.change {
+                stage.origin.change {
                     $0.lastModified = httpDate(unixTime: 1_700_000_060)
                     $0.content = Content(size: size, seed: 2)
                 }
@@ -73,7 +73,7 @@ struct ResumeConditionTests {
             }),
         Change(
             name: "same ETag, other Last-Modified", message: nil,
-            apply: { $0.change { $0.lastModified = httpDate(unixTime: 1_700_000_060) } },
+            apply: { $0.origin.change { $0.lastModified = httpDate(unixTime: 1_700_000_060) } },
             prepare: { $0.lastModified = day }),
         Change(
             name: "same Last-Modified", message: nil,
@@ -92,7 +92,7 @@ struct ResumeConditionTests {
             arguments: ["--checksum", "sha256:\(Content(size: size, seed: 1).sha256Hex)"],
             message: nil, prepare: { $0.etag = nil }),
         Change(name: "no ranges", message: "the server does not serve byte ranges") { stage in
-            stage.change { $0.servesRanges = false }
+            stage.origin.change { $0.servesRanges = false }
         },
         Change(
             name: "other path", path: "/other/file", message: "the earlier part is from another URL"
@@ -114,7 +114,7 @@ struct ResumeConditionTests {
     @Test(.timeLimit(.minutes(5)), arguments: changes)
     func resumesOnlySameFile(change: Change) throws {
         let stage = try Stage(size: Self.size)
-        stage.change(change.prepare)
+        stage.origin.change(change.prepare)
         let kept = try stage.leavePart(each: 200_000)
         #expect(kept == 800_000)
         try change.apply(stage)
@@ -214,7 +214,7 @@ struct ResumeConditionTests {
         let stage = try Stage(size: Self.size)
         let other = try Stage(size: Self.size, seed: 2, in: stage.folder)
         try stage.leavePart(each: 200_000)
-        other.bendGET { $0.stallAfter = 200_000 }
+        other.origin.bendGET { $0.stallAfter = 200_000 }
         let digest =
             algorithm == "crc32"
             ? Digest(crc32: CRC32.of(other.content.bytes(0..<Self.size))).description
@@ -234,10 +234,8 @@ struct ResumeConditionTests {
     @Test(.timeLimit(.minutes(5))) func keepsPartIfOnlyHEADStatesChange() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 200_000)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if request.method == "HEAD" { reply.set("ETag", "\"other\"") }
-            }
+        stage.origin.bend { request, reply in
+            if request.method == "HEAD" { reply.set("ETag", "\"other\"") }
         }
         let requests = stage.origin.requests.count
         let outcome = try stage.run()

@@ -16,7 +16,7 @@ struct ResumeUnverifiedTests {
         etag: String? = nil, lastModified: String? = nil
     ) throws -> (stage: Stage, kept: Int64) {
         let stage = try Stage(size: Self.size)
-        stage.change { ($0.etag, $0.lastModified) = (etag, lastModified) }
+        stage.origin.change { ($0.etag, $0.lastModified) = (etag, lastModified) }
         return (stage, try stage.leavePart(each: 200_000))
     }
 
@@ -35,7 +35,7 @@ struct ResumeUnverifiedTests {
             etag: weakness == .weakTag ? "W/\"v1\"" : nil,
             // The date is later than the reply, so the file may change without another date.
             lastModified: weakness == .dateToCome ? httpDate(unixTime: 4_000_000_000) : nil)
-        if weakness == .tagThatCame { stage.change { $0.etag = "\"v1\"" } }
+        if weakness == .tagThatCame { stage.origin.change { $0.etag = "\"v1\"" } }
         let dry = try stage.run(Self.option + ["--dry-run", "--json"])
         #expect(dry.output.contains("\"action\":\"resume\""), "\(dry.output)")
         let count = stage.origin.requests.count
@@ -54,7 +54,7 @@ struct ResumeUnverifiedTests {
 
     @Test func otherFileStartsOver() throws {
         let (stage, _) = try staged()
-        stage.change { $0.content = Content(size: Self.size, seed: 2) }
+        stage.origin.change { $0.content = Content(size: Self.size, seed: 2) }
         let outcome = try stage.run(Self.option + ["--json"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight())
@@ -69,7 +69,7 @@ struct ResumeUnverifiedTests {
         let (stage, _) = try staged()
         let end = try #require(stage.manifest()?.extents.extents.last?.range.end)
         let place = first ? 10 : end - 1
-        stage.bendGET { $0.corruptAt = [place] }
+        stage.origin.bendGET { $0.corruptAt = [place] }
         let outcome = try stage.run(Self.option + ["--json"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try reasons(outcome) == ["sample_differs"])
@@ -94,7 +94,7 @@ struct ResumeUnverifiedTests {
             default: nil
             }
         let (stage, _) = try staged(etag: etag)
-        stage.change {
+        stage.origin.change {
             $0.etag = contradiction == .otherWeakTag ? "W/\"v2\"" : nil
             if contradiction == .otherSize { $0.content = Content(size: Self.size + 1, seed: 1) }
         }
@@ -136,15 +136,13 @@ struct ResumeUnverifiedTests {
     func retriesFailuresDuringSample(options: [String]) throws {
         let (stage, kept) = try staged()
         let tally = Tally()
-        stage.change { offer in
-            offer.bend = { request, reply in
-                guard request.method == "GET", request.range?.last != 0 else { return }
-                switch tally.add() {
-                case 1: reply = .text(503)
-                case 2: reply.cutAfter = 100
-                case 3: reply = .closeWithoutReply
-                default: break
-                }
+        stage.origin.bend { request, reply in
+            guard request.method == "GET", request.range?.last != 0 else { return }
+            switch tally.add() {
+            case 1: reply = .text(503)
+            case 2: reply.cutAfter = 100
+            case 3: reply = .closeWithoutReply
+            default: break
             }
         }
         let outcome = try stage.run(Self.option + options + ["--json", "-v"])
@@ -158,7 +156,7 @@ struct ResumeUnverifiedTests {
     @Test func survivesKills() throws {
         let (stage, kept) = try staged()
         // Fewer bytes than a sample needs.
-        stage.bendGET { if $0.body.count > 1 { $0.stallAfter = 500 } }
+        stage.origin.bendGET { if $0.body.count > 1 { $0.stallAfter = 500 } }
         let child = try stage.start(Self.option)
         // The sample is never complete.
         #expect(
@@ -170,12 +168,12 @@ struct ResumeUnverifiedTests {
         _ = try child.wait()
         stage.origin.dropConnections()
         #expect(stage.recorded() == kept)
-        stage.bendGET { $0.pace = 300_000 }
+        stage.origin.bendGET { $0.pace = 300_000 }
         let second = try stage.start(Self.option + ["-x", "4"])
         try #require(second.waits(for: kept + 200_000))
         second.signal(SIGKILL)
         _ = try second.wait()
-        stage.behave()
+        stage.origin.behave()
         let more = try #require(stage.recorded())
         let outcome = try stage.run(Self.option + ["--json"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

@@ -28,7 +28,7 @@ struct SharedDateTests {
         }
 
         func change(_ shared: Shared?, seed: UInt64, stallAfter: Int64? = nil) {
-            stage.change { [second] offer in
+            stage.origin.change { [second] offer in
                 offer.content = Content(size: SharedDateTests.size, seed: seed)
                 offer.etag = nil
                 offer.lastModified = nil

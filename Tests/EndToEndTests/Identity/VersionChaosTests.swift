@@ -110,7 +110,7 @@ struct VersionChaosTests {
         for round in 0..<Self.rounds {
             let plan = Guarded(Plan(&random))
             let tally = Tally()
-            let origin = try FaultOrigin(sendBuffer: 32 << 10) { request in
+            let origin = try Origin(sendBuffer: 32 << 10) { request in
                 let counts = request.method == "GET" && request.range?.last != 0
                 let served = counts ? tally.add() - 1 : tally.count()
                 return plan.withLock { $0 }.reply(request, served)
@@ -145,7 +145,7 @@ struct VersionChaosTests {
         }
     }
 
-    private func arguments(_ random: inout SplitMix64, _ origin: FaultOrigin) -> [String] {
+    private func arguments(_ random: inout SplitMix64, _ origin: Origin) -> [String] {
         let isUnverified = Bool.random(using: &random)
         return [
             origin.url("/file.gz"), "-o", "file", "--json", "-v", "--retries", "3", "-x",
@@ -155,7 +155,7 @@ struct VersionChaosTests {
 
     /// Runs segget and kills it after some requests, unless it has ended before.
     private func killed(
-        after random: inout SplitMix64, _ origin: FaultOrigin, _ sandbox: Sandbox
+        after random: inout SplitMix64, _ origin: Origin, _ sandbox: Sandbox
     ) throws -> Run.Outcome {
         let before = origin.requests.count
         let child = try Run(arguments(&random, origin), in: sandbox.path)

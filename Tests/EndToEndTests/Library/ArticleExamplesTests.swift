@@ -34,7 +34,7 @@ struct ArticleExamplesTests {
         let file = try await FollowProgress.events(url, into: stage.folder, session)
         #expect(file.path == stage.path("file"))
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
@@ -72,7 +72,7 @@ struct ArticleExamplesTests {
 
     @Test(.timeLimit(.minutes(8))) func stopsAndResumes() async throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
         let (url, path) = (stage.origin.url("/file"), stage.path("file"))
         let stored = try StopAndResume.store(url, path: path)
@@ -85,7 +85,7 @@ struct ArticleExamplesTests {
         #expect(await soon { second.progress.bytesDone > 0 })
         await StopAndResume.stopAll(session)
         #expect(session.downloads.isEmpty)
-        stage.behave()
+        stage.origin.behave()
         let file = try await StopAndResume.resume(url, to: path, session)
         #expect(file.bytesResumed >= kept)
         await session.shutdown()

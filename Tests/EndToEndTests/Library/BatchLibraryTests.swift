@@ -54,7 +54,7 @@ struct BatchLibraryTests {
 
     @Test(.timeLimit(.minutes(8))) func shutdownStopsBatch() async throws {
         let stage = try BatchStage(size: 1_000_000)
-        stage.bendGET { _, reply in reply.stallAfter = 60_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 60_000 }
         let session = DownloadSession()
         var options = DownloadOptions()
         options.connections = 1

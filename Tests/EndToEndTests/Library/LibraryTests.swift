@@ -25,7 +25,7 @@ struct LibraryTests {
 
     @Test(.timeLimit(.minutes(8))) func reportsEventsOfDownload() async throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.pace = 1_500_000 }
+        stage.origin.bendGET { $0.pace = 1_500_000 }
         let session = DownloadSession()
         var options = DownloadOptions()
         options.connections = 4
@@ -78,7 +78,7 @@ struct LibraryTests {
 
     @Test(.timeLimit(.minutes(8))) func cancellingKeepsPartToResume() async throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
         var options = DownloadOptions()
         options.connections = 4
@@ -96,7 +96,7 @@ struct LibraryTests {
         #expect(kept >= arrived)
         #expect(error?.path == stage.path("file"))
         #expect(try stage.names() == ["file.part", "file.segget"])
-        stage.behave()
+        stage.origin.behave()
         // The same session can resume; the first download's lock is released.
         let file = try await session.download(url, to: stage.path("file"), options: options)
         #expect(file.bytesResumed == kept)
@@ -120,7 +120,7 @@ struct LibraryTests {
 
     @Test(.timeLimit(.minutes(8))) func runsTwoDownloadsAtOnce() async throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.pace = 1_000_000 }
+        stage.origin.bendGET { $0.pace = 1_000_000 }
         let session = DownloadSession()
         let url = stage.origin.url("/file")
         async let first = session.download(url, to: stage.path("one"))
@@ -141,7 +141,7 @@ struct LibraryTests {
 
     @Test(.timeLimit(.minutes(8))) func shutsDownWhileDownloadsRun() async throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
         let url = stage.origin.url("/file")
         let downloads = ["one", "two"].map { session.start(url, to: .file(stage.path($0))) }
@@ -158,7 +158,7 @@ struct LibraryTests {
             #expect(error.reason == .cancelled)
         }
         // The program can start another session.
-        stage.behave()
+        stage.origin.behave()
         let another = DownloadSession()
         let file = try await another.download(url, to: stage.path("one"))
         #expect(file.bytesResumed >= 100_000)

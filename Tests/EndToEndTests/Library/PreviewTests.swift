@@ -43,9 +43,10 @@ import Testing
         Situation(name: "a new file", verdict: begins),
         Situation(name: "a new file in a folder", to: folder, verdict: begins),
         Situation(
-            name: "no ranges", prepare: { stage in stage.change { $0.servesRanges = false } },
+            name: "no ranges",
+            prepare: { stage in stage.origin.change { $0.servesRanges = false } },
             verdict: begins),
-        Situation(name: "no size", prepare: { $0.hideSize() }, verdict: begins),
+        Situation(name: "no size", prepare: { $0.origin.hideSize() }, verdict: begins),
         Situation(name: "into nothing", to: { _ in .null }, verdict: { _ in .begin(path: "-") }),
         Situation(
             name: "a part of it is there", prepare: { try $0.leaveHalf() },
@@ -62,7 +63,7 @@ import Testing
             name: "a part of another version",
             prepare: {
                 try $0.leaveHalf()
-                $0.change { $0.etag = "\"v2\"" }
+                $0.origin.change { $0.etag = "\"v2\"" }
             },
             verdict: {
                 .startOver(path: $0.path("file"), .etagChanged(was: "\"v1\"", now: "\"v2\""))
@@ -126,7 +127,7 @@ import Testing
             name: "the file was downloaded, and changed",
             prepare: {
                 try $0.leaveFile()
-                $0.change { $0.etag = "\"v2\"" }
+                $0.origin.change { $0.etag = "\"v2\"" }
             }, verdict: exists),
         Situation(
             name: "the file is as new", options: timed, prepare: { try $0.leaveFile() },
@@ -139,7 +140,7 @@ import Testing
             name: "the remote file is newer", options: timed,
             prepare: {
                 try $0.leaveFile()
-                $0.change { $0.etag = "\"v2\"" }
+                $0.origin.change { $0.etag = "\"v2\"" }
             }, verdict: begins),
         Situation(
             name: "the folder is missing", to: { .file($0.path("new/file")) },
@@ -161,7 +162,7 @@ import Testing
             verdict: { _ in .fail(.tooLarge(size: size, limit: 1000)) }),
         Situation(
             name: "there is no such file",
-            prepare: { $0.change { $0.bend = { _, reply in reply = .text(404) } } },
+            prepare: { $0.origin.bend { _, reply in reply = .text(404) } },
             verdict: { _ in .fail(.transfer(.status(404), attempts: 1)) }),
         Situation(
             name: "only the second mirror has it, and the folder is missing",
@@ -171,10 +172,8 @@ import Testing
                 options.files.missingFolders = .made
             },
             prepare: { stage in
-                stage.change { offer in
-                    offer.bend = { request, reply in
-                        if request.path == "/file" { reply = .text(404) }
-                    }
+                stage.origin.bend { request, reply in
+                    if request.path == "/file" { reply = .text(404) }
                 }
             }, verdict: { .begin(path: $0.path("new/file")) }),
         Situation(
@@ -183,10 +182,8 @@ import Testing
                 options.mirrors = [stage.origin.url("/mirror/file")]
             },
             prepare: { stage in
-                stage.change { offer in
-                    offer.bend = { request, reply in
-                        if request.path == "/file" { reply = .text(404) }
-                    }
+                stage.origin.bend { request, reply in
+                    if request.path == "/file" { reply = .text(404) }
                 }
             }, verdict: begins),
         Situation(

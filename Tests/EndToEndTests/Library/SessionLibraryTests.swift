@@ -15,7 +15,7 @@ struct SessionLibraryTests {
     @Test(.timeLimit(.minutes(8))) func progressUpdatesWithoutReadingEvents() async throws {
         let stage = try Stage(size: Self.size)
         let goesOn = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.stallAfter = 100_000
             $0.release = goesOn
         }
@@ -52,7 +52,7 @@ struct SessionLibraryTests {
 
     @Test(.timeLimit(.minutes(8))) func sessionRemainsUsableAfterCancellingAll() async throws {
         let stage = try Stage(size: Self.size)
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         let session = DownloadSession()
         let url = stage.origin.url("/file")
         let downloads = ["one", "two"].map {
@@ -75,7 +75,7 @@ struct SessionLibraryTests {
         }
         await batch.wait()
         #expect(session.downloads.isEmpty && session.batches.isEmpty)
-        stage.behave()
+        stage.origin.behave()
         for name in ["one", "two", "three"] {
             let file = try await session.download(url, to: stage.path(name))
             #expect(file.bytesResumed > 0)
@@ -89,7 +89,7 @@ struct SessionLibraryTests {
     @Test(.timeLimit(.minutes(8)), arguments: Moment.allCases)
     func cancelledDownloadReleasesItsFile(moment: Moment) async throws {
         let stage = try Stage(size: Self.size)
-        if moment < .verifying { stage.bendGET { $0.stallAfter = 100_000 } }
+        if moment < .verifying { stage.origin.bendGET { $0.stallAfter = 100_000 } }
         let session = DownloadSession()
         var options = Self.options
         options.checksum = try Digest(parsing: "sha256:\(stage.content.sha256Hex)")

@@ -184,7 +184,7 @@ struct AddressEndToEndTests {
     @Test func doesNotSpreadSingleConnectionOrProxy() async throws {
         let trial = try AddressTrial(2, pace: nil)
         try await trial.run(["-x", "1"]).expectComplete(trial.content)
-        let proxy = try FaultOrigin { .file(trial.content, for: $0, etag: "\"a\"") }
+        let proxy = try Origin { .file(trial.content, for: $0, etag: "\"a\"") }
         let outcome = try await trial.run([
             "--overwrite", "-x", "4", "--proxy", "http://127.0.0.1:\(proxy.port)",
         ])
@@ -202,7 +202,7 @@ struct AddressEndToEndTests {
         }
         let (port, content) = (trial.origin.port, trial.content)
         try network.addServerAddress("198.51.100.7")
-        let other = try FaultOrigin(address: "198.51.100.7", port: port, network: network) {
+        let other = try Origin(address: "198.51.100.7", port: port, network: network) {
             OriginReply.file(content, for: $0, etag: "\"a\"").with { $0.pace = 500_000 }
         }
         let names = try NameServer(

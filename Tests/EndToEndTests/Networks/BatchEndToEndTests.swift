@@ -35,7 +35,7 @@ struct BatchEndToEndTests {
 
     @Test func runsAtMostRequestedFilesAtATime() throws {
         let stage = try BatchStage(size: 30_000)
-        stage.bendGET { _, reply in reply.delayBeforeHeaders = 0.05 }
+        stage.origin.bendGET { _, reply in reply.delayBeforeHeaders = 0.05 }
         let process = try Run(
             stage.urls(12, "f") + ["-j", "3", "-x", "1", "--json"], in: stage.folder)
         let outcome = try process.wait()
@@ -185,7 +185,7 @@ struct BatchEndToEndTests {
     /// The first active file reports notices about the whole session.
     @Test func rateChangeIsReportedOnce() throws {
         let stage = try BatchStage(size: 2_000_000)
-        stage.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let process = try Run(
             stage.urls(3) + ["-x", "1", "--json", "--limit-rate", "10M"], in: stage.folder)
         #expect(

@@ -130,7 +130,7 @@ struct BrokenWayEndToEndTests {
     @Test(arguments: [502, 503, 504])
     func retriesGatewayErrorsOfProxy(status: Int) async throws {
         let tally = Tally()
-        let proxy = try FaultOrigin { request in
+        let proxy = try Origin { request in
             guard request.method == "GET" || request.method == "HEAD" else {
                 return .text(status)
             }

@@ -104,7 +104,7 @@ struct CountingServerTests {
         let (stage, other) = (try QueueStage(size: 40_000_000), try BatchStage(size: 100_000))
         let isForbidding = Guarded(true)
         let asked = Tally()
-        stage.files.bendGET { _, reply in
+        stage.origin.bendGET { _, reply in
             if isForbidding.withLock({ $0 }), asked.add() > 2 { reply = .text(403) }
         }
         try stage.done("settings", "--max-running", "1")

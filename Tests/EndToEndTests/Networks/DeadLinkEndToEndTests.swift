@@ -15,7 +15,7 @@ struct DeadLinkEndToEndTests {
     /// Slows `/slow/…` down, refuses `/dead/…`, and counts the `GET` requests for the latter.
     private static func bend(_ files: BatchStage, status: Int, isByGet: Bool) -> Tally {
         let asked = Tally()
-        files.bend { request, reply in
+        files.origin.bend { request, reply in
             if request.path.hasPrefix("/dead") {
                 guard !isByGet || request.method == "GET" else { return }
                 if request.method == "GET" { asked.add() }
@@ -31,7 +31,7 @@ struct DeadLinkEndToEndTests {
     func deadLinkDoesNotDelayNextFileOfList(status: Int, isByGet: Bool) async throws {
         let stage = try BatchStage(size: 6_000_000)
         let asked = Self.bend(stage, status: status, isByGet: isByGet)
-        defer { stage.behave() }
+        defer { stage.origin.behave() }
         let paths = ["/slow/c.bin", "/dead/dead.bin", "/small/small.bin"]
         let child = try Run(
             ["-j", "2", "-x", "2", "-v"] + paths.map(stage.origin.url), in: stage.folder)
@@ -61,7 +61,7 @@ struct DeadLinkEndToEndTests {
     func deadLinkDoesNotDelayNextTask(status: Int, isByGet: Bool) throws {
         let stage = try QueueStage(size: 6_000_000)
         _ = Self.bend(stage.files, status: status, isByGet: isByGet)
-        defer { stage.files.behave() }
+        defer { stage.origin.behave() }
         try stage.done("settings", "--max-running", "2")
         let slow = try stage.add("/slow/c.bin", "-x", "2")
         let worker = try stage.work()

@@ -118,11 +118,9 @@ struct FirstContactEndToEndTests {
             if isServersName { reply.set("Content-Disposition", "attachment; filename=file") }
         }
         let path = isServersName ? "/get?id=7" : "/file"
-        stage.change { offer in
-            offer.bend = { request, reply in
-                name(&reply)
-                if request.method == "GET" { reply.stallAfter = 300_000 }
-            }
+        stage.origin.bend { request, reply in
+            name(&reply)
+            if request.method == "GET" { reply.stallAfter = 300_000 }
         }
         let first = try stage.start(["-x", "4"], path: path)
         #expect(first.waits(for: 1_200_000))
@@ -131,11 +129,9 @@ struct FirstContactEndToEndTests {
         stage.origin.dropConnections()
         let kept = try #require(stage.recorded())
         let tally = Tally()
-        stage.change { offer in
-            offer.bend = { request, reply in
-                name(&reply)
-                if request.method == "HEAD" || tally.add() <= 5 { reply = .text(502) }
-            }
+        stage.origin.bend { request, reply in
+            name(&reply)
+            if request.method == "HEAD" || tally.add() <= 5 { reply = .text(502) }
         }
         let outcome = try stage.run(["--json"], path: path)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -148,7 +144,7 @@ struct FirstContactEndToEndTests {
     @Test func noResumeTriesOnlyThreeTimes() throws {
         let stage = try Stage(size: 4_000_000)
         try stage.leavePart(each: 300_000)
-        stage.change { $0.bend = { $1 = .text(502) } }
+        stage.origin.bend { $1 = .text(502) }
         let outcome = try stage.run(["--json", "-v", "--no-resume"])
         try expectBrief(outcome)
         #expect(try stage.names() == ["file.part", "file.segget"])
@@ -157,7 +153,7 @@ struct FirstContactEndToEndTests {
     @Test func waitsForHostThatServedAnotherFile() throws {
         let stage = try BatchStage(size: 30_000)
         let tally = Tally()
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.target.hasPrefix("/2/"), tally.add() <= 5 { reply = .text(502) }
         }
         let outcome = try Run(
@@ -169,7 +165,7 @@ struct FirstContactEndToEndTests {
 
     @Test func doesNotRetryDeadHostForEachFile() throws {
         let stage = try BatchStage(size: 10)
-        stage.bend { $1 = .text(500) }
+        stage.origin.bend { $1 = .text(500) }
         let count = 40
         let outcome = try Run(
             stage.urls(count) + ["-j", "2", "--json"], in: stage.folder

@@ -8,7 +8,7 @@ struct ForbiddenEndToEndTests {
     @Test func limitAnsweredWith403FailsNoFile() async throws {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 600_000, refusal: .text(403))
-        defer { stage.behave() }
+        defer { stage.origin.behave() }
         let paths = (1...4).map { "/\($0).iso" }
         let outcome = try await Run(
             ["-j", "3", "-x", "4", "-v"] + paths.map(stage.origin.url), in: stage.folder
@@ -24,7 +24,7 @@ struct ForbiddenEndToEndTests {
     @Test func forbiddenFileAmongOthersFails() async throws {
         let stage = try BatchStage(size: 600_000)
         let asked = Tally()
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if ["/3/big.iso", "/5/big.iso"].contains(request.path) {
                 asked.add(request.path)
                 reply = .text(403)
@@ -32,7 +32,7 @@ struct ForbiddenEndToEndTests {
                 reply.pace = 1_000_000
             }
         }
-        defer { stage.behave() }
+        defer { stage.origin.behave() }
         let outcome = try await Run(["-j", "2", "-v"] + stage.urls(6), in: stage.folder).ended()
         #expect(outcome.exitCode == 77, "\(outcome.errorOutput)")
         #expect(asked.count("/3/big.iso") <= 8 && asked.count("/5/big.iso") <= 8)
@@ -44,7 +44,7 @@ struct ForbiddenEndToEndTests {
     @Test func refusedPasswordIsSentAtMostTwice() async throws {
         let stage = try BatchStage(size: 600_000)
         let asked = Tally()
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.path == "/2/big.iso" {
                 asked.add()
                 reply = .text(403)
@@ -52,7 +52,7 @@ struct ForbiddenEndToEndTests {
                 reply.pace = 300_000
             }
         }
-        defer { stage.behave() }
+        defer { stage.origin.behave() }
         let netrc = try stage.sandbox.write(
             "netrc", "machine 127.0.0.1 login me password secret\n")
         let outcome = try await Run(

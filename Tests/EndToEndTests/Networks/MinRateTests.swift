@@ -31,12 +31,12 @@ struct MinRateTests {
 
     @Test func sameCommandResumesAfterFailure() throws {
         let stage = try Stage(size: 4_000_000)
-        stage.bendGET { $0.pace = 20_000 }
+        stage.origin.bendGET { $0.pace = 20_000 }
         let outcome = try stage.run(["-x", "2"] + Self.options)
         #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
         let kept = try #require(stage.recorded())
         #expect(kept > 0)
-        stage.behave()
+        stage.origin.behave()
         let again = try stage.run(["-x", "2", "--json"] + Self.options)
         #expect(again.end == .exit(0), "\(again.errorOutput)")
         #expect(try jsonEvents(again.output).last?["bytes_resumed"] as? Int64 == kept)

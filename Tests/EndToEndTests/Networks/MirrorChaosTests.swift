@@ -14,7 +14,7 @@ struct MirrorChaosTests {
     }
 
     private static func apply(
-        _ conduct: Conduct, to offer: inout MirrorTrial.Offer, seed: UInt64
+        _ conduct: Conduct, to offer: inout Origin.Offer, seed: UInt64
     ) {
         let tally = Tally()
         switch conduct {

@@ -101,7 +101,7 @@ struct MirrorCombinationTests {
         let kept = try #require(try outcome.events().last?.bytesKept)
         #expect(kept > 300_000)
         try trial.origins[0].acceptConnections()
-        trial.change(0) { $0.pace = nil }
+        trial.origins[0].change { $0.pace = nil }
         let again = try await trial.run(options)
         try again.expectComplete(trial.content)
         #expect(try again.events("finished").first?.bytesResumed == kept)
@@ -164,12 +164,10 @@ struct MirrorCombinationTests {
             if index == 0 { offer.pace = 15_000 }
         }
         let tally = Tally()
-        trial.change(1) { offer in
-            offer.bend = { request, reply in
-                // The first sample stalls. The probe requests only one byte.
-                guard request.method == "GET", reply.body.count > 1 else { return }
-                if tally.add() == 1 { reply.stallAfter = 1000 }
-            }
+        trial.origins[1].bend { request, reply in
+            // The first sample stalls. The probe requests only one byte.
+            guard request.method == "GET", reply.body.count > 1 else { return }
+            if tally.add() == 1 { reply.stallAfter = 1000 }
         }
         let outcome = try await trial.run(
             ["-x", "4", "--min-rate", "300K", "--min-rate-time", "3"])

@@ -45,8 +45,8 @@ struct MirrorEndToEndTests {
     @Test func fasterMirrorSendsMore() async throws {
         let isFaster = try await oneOfThree {
             let trial = try Self.trial(2, .etag, size: 20_000_000)
-            trial.change(0) { $0.pace = 600_000 }
-            trial.change(1) { $0.pace = 2_400_000 }
+            trial.origins[0].change { $0.pace = 600_000 }
+            trial.origins[1].change { $0.pace = 2_400_000 }
             let outcome = try await trial.run(["-x", "4"])
             try outcome.expectComplete(trial.content)
             return trial.served[1] > 2 * trial.served[0] && trial.served[0] > 400_000
@@ -134,7 +134,7 @@ struct MirrorEndToEndTests {
     @Test(arguments: [0, 1])
     func unresponsiveMirrorDelaysNothing(number: Int) async throws {
         let trial = try Self.trial(2, .checksum, size: 4_000_000)
-        trial.change(number) { $0.bend = { _, reply in reply.delayBeforeHeaders = .infinity } }
+        trial.origins[number].bend { _, reply in reply.delayBeforeHeaders = .infinity }
         let outcome = try await trial.run(
             ["-x", "4", "--stall-timeout", "300"] + trial.checksum)
         try outcome.expectComplete(trial.content)
@@ -144,7 +144,7 @@ struct MirrorEndToEndTests {
     @Test(arguments: [0, 1])
     func dropsMirrorThatAnswers404(number: Int) async throws {
         let trial = try Self.trial(3, .etag)
-        trial.change(number) { $0.bend = { _, reply in reply = .text(404) } }
+        trial.origins[number].bend { _, reply in reply = .text(404) }
         let outcome = try await trial.run(["-x", "4"])
         try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [number: ["status"]])
@@ -163,7 +163,7 @@ struct MirrorEndToEndTests {
 
     @Test func dropsMirrorWithAnotherSize() async throws {
         let trial = try Self.trial(3, .checksum)
-        trial.change(1) { $0.content = Content(size: 11_999_999, seed: 7) }
+        trial.origins[1].change { $0.content = Content(size: 11_999_999, seed: 7) }
         let outcome = try await trial.run(["-x", "4"] + trial.checksum)
         try outcome.expectComplete(trial.content)
         #expect(try trial.dropped(outcome) == [1: ["other_size"]])
@@ -176,9 +176,7 @@ struct MirrorEndToEndTests {
     func rejectsMirrorWithAnotherDigest(hasChecksum: Bool, number: Int) async throws {
         let trial = try Self.trial(2, .digest, size: 8_000_000)
         let other = Data(Content(size: 1, seed: 1).sha256).base64EncodedString()
-        trial.change(number) {
-            $0.bend = { _, reply in reply.set("Repr-Digest", "sha-256=:\(other):") }
-        }
+        trial.origins[number].bend { _, reply in reply.set("Repr-Digest", "sha-256=:\(other):") }
         let outcome = try await trial.run(["-x", "4"] + (hasChecksum ? trial.checksum : []))
         if hasChecksum {
             try outcome.expectComplete(trial.content)
@@ -195,8 +193,8 @@ struct MirrorEndToEndTests {
 
     @Test func reportsFailureOfEachMirror() async throws {
         let trial = try Self.trial(3, .etag)
-        trial.change(0) { $0.bend = { _, reply in reply = .text(404) } }
-        trial.change(1) { $0.bend = { _, reply in reply = .text(403) } }
+        trial.origins[0].bend { _, reply in reply = .text(404) }
+        trial.origins[1].bend { _, reply in reply = .text(403) }
         trial.kill(2)
         let secret = "?token=hidden"
         let outcome = try await Run(
@@ -231,7 +229,7 @@ struct MirrorEndToEndTests {
         #expect(kept > 1_000_000)
         #expect(error.mirrors?.failed?.count == 2)
         try trial.origins[survivor].acceptConnections()
-        trial.change(survivor) { $0.pace = nil }
+        trial.origins[survivor].change { $0.pace = nil }
         let second = try await trial.run(options)
         try second.expectComplete(trial.content)
         #expect(try second.events("finished").last?.bytesResumed == kept)

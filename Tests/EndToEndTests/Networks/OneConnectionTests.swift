@@ -10,9 +10,9 @@ struct OneConnectionTests {
     /// Stages a part, and a server that refuses a second connection from then on.
     private func staged(_ next: Content, etags: (String?, String?)) throws -> Stage {
         let stage = try Stage(size: Self.size)
-        stage.change { $0.etag = etags.0 }
+        stage.origin.change { $0.etag = etags.0 }
         try stage.leavePart(each: 2_000_000, connections: 1)
-        stage.change { offer in
+        stage.origin.change { offer in
             (offer.content, offer.etag) = (next, etags.1)
             offer.bend = { request, reply in
                 guard request.openConnections > 1 else { return }

@@ -169,7 +169,7 @@ struct RetryEndToEndTests {
     /// The server serves two requests at a time.
     @Test(arguments: [503, 429, 403])
     func completesDespiteConnectionLimit(status: Int) async throws {
-        let log = Guarded<FaultOrigin?>(nil)
+        let log = Guarded<Origin?>(nil)
         let trial = try WireTrial(size: 6_000_000, sendBuffer: 64 << 10) { request, reply in
             guard request.method == "GET" else { return }
             let busy = log.withLock { $0 }?.requests.count {

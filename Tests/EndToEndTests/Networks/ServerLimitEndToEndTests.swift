@@ -143,7 +143,7 @@ struct ServerLimitEndToEndTests {
     @Test func filesOfListShareLimit() async throws {
         let stage = try BatchStage(size: 600_000)
         let refused = stage.serve(atMost: 2, pace: 300_000, refusal: .text(503))
-        defer { stage.behave() }
+        defer { stage.origin.behave() }
         let outcome = try await Run(
             ["-j", "3", "-x", "4", "--retries", "2", "-v"] + stage.urls(4),
             in: stage.folder

@@ -126,7 +126,7 @@ struct WaitForNetworkEndToEndTests {
             $1.pace = 300_000
         }
         let content = trial.content
-        let mirror = try FaultOrigin(network: network, sendBuffer: 64 << 10) { request in
+        let mirror = try Origin(network: network, sendBuffer: 64 << 10) { request in
             .file(content, for: request, etag: "\"a\"").with { $0.pace = 300_000 }
         }
         let child = try start(

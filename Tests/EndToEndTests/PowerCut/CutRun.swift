@@ -136,10 +136,10 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .resumed: try stage.leavePart(each: 40_000, connections: 3)
         case .startsOver:
             try stage.leavePart(each: 40_000, connections: 3)
-            stage.change { $0.content = Self.newer }
-            stage.change { $0.etag = "\"v2\"" }
+            stage.origin.change { $0.content = Self.newer }
+            stage.origin.change { $0.etag = "\"v2\"" }
         case .overwrites: try stage.write(Self.old, to: "file")
-        case .unknownSize, .tooLarge: stage.hideSize()
+        case .unknownSize, .tooLarge: stage.origin.hideSize()
         case .repairs:
             let outcome = try stage.run(["-q", "--keep-manifest"])
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -179,11 +179,11 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     /// Performs the run and records its operations on the disk.
     func record(on stage: Stage) throws -> DiskRecord {
-        if tellsSize { stage.change { $0.bend = bend } }
+        if tellsSize { stage.origin.change { $0.bend = bend } }
         try prepare(stage)
-        if tellsSize { stage.change { $0.bend = bend } }
+        if tellsSize { stage.origin.change { $0.bend = bend } }
         let pace = pace
-        stage.change { offer in
+        stage.origin.change { offer in
             let bend = offer.bend
             offer.bend = { request, reply in
                 bend(request, &reply)
@@ -192,7 +192,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
         let record = try DiskRecord(
             of: arguments(stage), on: stage, refusesExclusiveRename: self == .links)
-        if tellsSize { stage.change { $0.bend = bend } } else { stage.hideSize() }
+        if tellsSize { stage.origin.change { $0.bend = bend } } else { stage.origin.hideSize() }
         return record
     }
 }

@@ -208,7 +208,7 @@ struct CutTrial: Sendable {
             if run == .startsOver {
                 let offered = state.isBack ? Content(size: CutRun.size, seed: 1) : CutRun.newer
                 etag = state.isBack ? "\"v1\"" : "\"v2\""
-                stage.change { [etag] offer in
+                stage.origin.change { [etag] offer in
                     offer.content = offered
                     offer.etag = etag
                 }

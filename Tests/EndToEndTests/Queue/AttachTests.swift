@@ -69,7 +69,7 @@ struct AttachTests {
     @Test func attachHasExitCodesOfGet() throws {
         let stage = try QueueStage()
         let worker = try stage.work("--keep-running")
-        stage.files.bendGET { request, reply in
+        stage.origin.bendGET { request, reply in
             if request.path.hasPrefix("/slow") { reply.stallAfter = 100_000 }
             if request.path.hasPrefix("/gone") { reply.status = 404 }
         }

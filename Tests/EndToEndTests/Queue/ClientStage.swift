@@ -27,7 +27,7 @@ final class ClientStage: Sendable {
         doors = try DoorStage(size: Self.size)
         dropIn = try DropIn()
         for name in ["user", "tmp"] { mkdir(doors.queue.home.path(name), 0o700) }
-        doors.queue.files.bend { [goesOn] request, reply in
+        doors.queue.origin.bend { [goesOn] request, reply in
             if request.target.hasPrefix("/held") {
                 _ = eventually(timeout: 120) { goesOn.withLock { $0 } }
             } else if request.target.hasPrefix("/stuck") {

@@ -18,7 +18,7 @@ struct DoorKillTests {
     init() throws {
         stage = try DoorStage(size: 2 << 20)
         let release = release
-        stage.queue.files.bendGET { request, reply in
+        stage.queue.origin.bendGET { request, reply in
             guard request.path.hasPrefix("/held") else { return }
             (reply.stallAfter, reply.release) = (128 << 10, release)
         }

@@ -10,7 +10,7 @@ struct NextStepEndToEndTests {
 
     init() throws {
         stage = try DoorStage()
-        stage.queue.files.bend { request, reply in
+        stage.queue.origin.bend { request, reply in
             guard request.header("Authorization") != "Basic bWU6eA==" else { return }
             reply = .text(
                 401, "no", headers: [HeaderField("WWW-Authenticate", "Basic realm=\"r\"")])

@@ -7,7 +7,7 @@ import Testing
 struct QueueAddTests {
     @Test(.timeLimit(.minutes(5))) func relativeFilesAreFoundFromAnyFolder() throws {
         let stage = try QueueStage(size: 1000)
-        stage.files.bend { request, reply in
+        stage.origin.bend { request, reply in
             let isOurs =
                 request.target.hasPrefix("/1/")
                 ? request.header("Authorization") == "Basic bWU6cGFzcw=="
@@ -60,20 +60,20 @@ struct QueueAddTests {
 
     /// Leaves a part on the disk, by killing `segget get`.
     private func leavePart(_ stage: QueueStage, _ path: String, _ name: String) throws {
-        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 100_000 }
         let get = try Run(["get", "-q", stage.origin.url(path)], in: stage.folder)
         #expect(eventually(timeout: 120) { (stage.files.recorded(name) ?? 0) >= 800_000 })
         get.signal(SIGKILL)
         _ = try get.wait()
         stage.origin.dropConnections()
-        stage.files.behave()
+        stage.origin.behave()
     }
 
     @Test(.timeLimit(.minutes(5))) func recoverSkipsPartsOfTasks() throws {
         let stage = try QueueStage()
         try leavePart(stage, "/1/a.iso", "a.iso")
         let id = try stage.add("/1/a.iso", "--name", "a.iso")
-        stage.files.bend { _, reply in reply = .text(404) }
+        stage.origin.bend { _, reply in reply = .text(404) }
         #expect(try stage.run("run").end == .exit(69))
         #expect(try stage.names() == ["a.iso.part", "a.iso.segget"])
         let recovered = try stage.run("add", "--recover", ".")
@@ -105,7 +105,7 @@ struct QueueAddTests {
         #expect(try stage.tasks().compactMap { $0["id"] as? String } == [id, first])
         #expect(try stage.task(id)["tags"] as? [String] == ["t"])
         #expect(try stage.task(id)["wanted"] as? String == "paused")
-        stage.files.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.header("X-Key") != "1" { reply = .text(403) }
         }
         try stage.done("resume", id)

@@ -97,7 +97,7 @@ struct QueueBadDayTests {
 
     @Test(.timeLimit(.minutes(5))) func partsWithoutATaskAreRecovered() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 100_000 }
         for path in ["/1/a.iso", "/2/b.iso?sig=1"] {
             let get = try Run(["get", "-q", stage.origin.url(path)], in: stage.folder)
             let name = path.contains("a.iso") ? "a.iso" : "b.iso"
@@ -106,7 +106,7 @@ struct QueueBadDayTests {
             _ = try get.wait()
         }
         stage.origin.dropConnections()
-        stage.files.behave()
+        stage.origin.behave()
         let added = try stage.run("add", "--recover", stage.folder)
         #expect(added.end == .exit(0), "\(added.errorOutput)")
         #expect(
@@ -131,7 +131,7 @@ struct QueueBadDayTests {
         let alone = try stage.run(
             "add", stage.origin.url("/1/a.iso"), "-H", header, "--no-store-secrets")
         #expect(alone.end == .exit(64), "\(alone.errorOutput)")
-        stage.files.bend { request, reply in
+        stage.origin.bend { request, reply in
             if request.header("X-Key") == nil { reply = .text(403) }
         }
         var worker = try stage.work("--keep-running")

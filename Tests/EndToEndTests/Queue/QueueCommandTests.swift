@@ -44,7 +44,7 @@ struct QueueCommandTests {
 
     @Test(.timeLimit(.minutes(5))) func commandsReachWorker() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso")
         #expect(
@@ -56,7 +56,7 @@ struct QueueCommandTests {
         // The paused task closes its connections and keeps its bytes.
         #expect(eventually { stage.origin.openConnections == 0 })
         #expect(try stage.names() == ["a.iso.part", "a.iso.segget"])
-        stage.files.behave()
+        stage.origin.behave()
         try stage.done("start", id)
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
@@ -68,7 +68,7 @@ struct QueueCommandTests {
 
     @Test(.timeLimit(.minutes(5))) func showListsConnectionsAndServers() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso?key=secret", "-x", "2")
         var detail: [String: Any] = [:]
@@ -98,7 +98,7 @@ struct QueueCommandTests {
                 return lines.contains { $0.hasPrefix("server        http://") }
                     && lines.count { $0.hasPrefix("connection    receiving") } == 2
             })
-        stage.files.behave()
+        stage.origin.behave()
         try stage.done("cancel", id)
         worker.signal(SIGTERM)
         _ = try worker.wait()
@@ -110,14 +110,14 @@ struct QueueCommandTests {
 
     @Test(.timeLimit(.minutes(5))) func cancelDeletesPartAndRetryStartsOver() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso")
         #expect(eventually(timeout: 120) { (stage.files.recorded("a.iso") ?? 0) > 0 })
         try stage.done("cancel", id)
         #expect(try stage.state(id) == "cancelled")
         #expect(try stage.names() == [])
-        stage.files.behave()
+        stage.origin.behave()
         try stage.done("retry", id)
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.isRight("a.iso", "/1/a.iso"))
@@ -185,7 +185,7 @@ struct QueueCommandTests {
 
     @Test(.timeLimit(.minutes(5))) func sameURLTwiceMakesTwoFiles() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.pace = 500_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 500_000 }
         let ids = [try stage.add("/1/a.iso"), try stage.add("/1/a.iso", "--again")]
         let run = try stage.run("run")
         #expect(run.end == .exit(0), "\(run.errorOutput)")
@@ -196,14 +196,14 @@ struct QueueCommandTests {
 
     @Test(.timeLimit(.minutes(5))) func renameMovesFileDuringDownload() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso")
         #expect(eventually(timeout: 120) { (stage.files.recorded("a.iso") ?? 0) > 0 })
         try stage.done("rename", id, "b.iso")
         #expect(try stage.names().filter { $0.hasPrefix("a.iso") } == [])
         try stage.done("rename", id, "--directory", stage.files.sandbox.path("sub"))
-        stage.files.behave()
+        stage.origin.behave()
         #expect(try stage.waits(for: "completed", of: id))
         #expect(try stage.names() == ["sub"])
         #expect(try stage.isRight("sub/b.iso", "/1/a.iso"))
@@ -217,7 +217,7 @@ struct QueueCommandTests {
 
     @Test(.timeLimit(.minutes(5))) func setReplacesExpiredLink() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso?sig=old")
         #expect(eventually(timeout: 120) { (stage.files.recorded("a.iso") ?? 0) >= 800_000 })
@@ -225,8 +225,8 @@ struct QueueCommandTests {
         #expect(eventually { stage.origin.openConnections == 0 })
         let kept = try #require(stage.files.recorded("a.iso"))
         // The new URL has the same file, by its strong validator.
-        let content = BatchStage.content("/1/a.iso?sig=old", 3_000_000)
-        stage.files.bend { request, reply in
+        let content = Content.named("/1/a.iso?sig=old", size: 3_000_000)
+        stage.origin.bend { request, reply in
             reply =
                 request.target.contains("old")
                 ? .text(403) : .file(content, for: request, etag: "\"\(content.seed)\"")

@@ -45,7 +45,7 @@ struct QueueKillTests {
         let stage = try QueueStage(size: Self.size)
         // All downloads together take about as long as the kills.
         let pace = Double(Self.size) * Double(Self.tasks) / Double(kills) / 1.2 / 24
-        stage.files.bendGET { _, reply in reply.pace = pace }
+        stage.origin.bendGET { _, reply in reply.pace = pace }
         // nginx serves every second file.
         let served = try Sandbox("segget-served")
         let nginx = try Nginx(root: served.path, limitRate: "\(Int(pace))")
@@ -83,7 +83,7 @@ struct QueueKillTests {
             _ = try given.wait()
         }
         // Resumes the tasks that commands have paused or cancelled.
-        stage.files.behave()
+        stage.origin.behave()
         try stage.done("resume", "--all")
         try end(stage, who, listening, seed)
         let tasks = try stage.tasks()

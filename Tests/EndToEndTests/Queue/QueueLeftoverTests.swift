@@ -14,7 +14,7 @@ struct QueueLeftoverTests {
 
     /// Starts a worker and a task with a slow server, and waits until the part has some bytes.
     private func slowTask() throws -> (worker: Run, id: String) {
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let worker = try stage.work("--keep-running")
         let id = try stage.add("/1/a.iso")
         #expect(eventually(timeout: 120) { (stage.files.recorded("a.iso") ?? 0) > 0 })
@@ -58,7 +58,7 @@ struct QueueLeftoverTests {
     @Test func clearReportsPartOfFailedTask() throws {
         let (worker, id) = try slowTask()
         try stage.done("pause", id)
-        stage.files.bend { _, reply in reply = .text(404) }
+        stage.origin.bend { _, reply in reply = .text(404) }
         try stage.done("resume", id)
         #expect(try stage.waits(for: "failed", of: id))
         let cleared = try stage.run("clear")

@@ -42,7 +42,7 @@ struct QueueListTests {
 
     @Test(.timeLimit(.minutes(10))) func watchSurvivesRestartOfWorker() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 100_000 }
         try stage.done("settings", "--max-running", "1")
         let id = try add(2, stage)[0]
         let worker = try stage.work("--keep-running")
@@ -108,7 +108,7 @@ struct QueueListTests {
 
     @Test(.timeLimit(.minutes(5))) func listCountsRunningTasks() throws {
         let stage = try QueueStage()
-        stage.files.bendGET { _, reply in reply.stallAfter = 100_000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 100_000 }
         try stage.done("settings", "--max-running", "1")
         let worker = try stage.work("--keep-running")
         _ = try add(2, stage)

@@ -26,7 +26,7 @@ struct QueueNetworkTests {
     @Test func tasksSurviveLinkFailures() async throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 6_000_000, network: network)
-        stage.files.bendGET { _, reply in reply.pace = 200_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 200_000 }
         try stage.done("settings", "--max-running", "5")
         var ids: [String] = []
         for number in 1...5 { ids.append(try add(stage, number)) }
@@ -39,7 +39,7 @@ struct QueueNetworkTests {
             _ = await soon { monotonicSeconds() > lost + seconds }
             try network.plug(.client)
         }
-        stage.files.behave()
+        stage.origin.behave()
         let outcome = try worker.wait(timeout: 240)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for (index, id) in ids.enumerated() {
@@ -53,7 +53,7 @@ struct QueueNetworkTests {
     func returnOfNetworkIsReported(command: String) throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 4_000_000, network: network)
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let id = try add(stage, 1)
         let worker = try stage.start([command])
         #expect(eventually(timeout: 120) { stage.origin.bytesServed > 300_000 })
@@ -65,7 +65,7 @@ struct QueueNetworkTests {
         try network.plug(.client)
         #expect(
             eventually(timeout: 240) { worker.errorOutput.contains("the network is back after ") })
-        stage.files.behave()
+        stage.origin.behave()
         #expect(try stage.waits(for: "completed", of: id))
         worker.signal(SIGTERM)
         _ = try worker.wait(timeout: 240)
@@ -76,7 +76,7 @@ struct QueueNetworkTests {
     @Test func oneTaskProbesUnreachableHost() throws {
         let network = try NetworkPair()
         let stage = try QueueStage(size: 4_000_000, network: network)
-        stage.files.bendGET { _, reply in reply.pace = 100_000 }
+        stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         var ids: [String] = []
         for number in 1...4 { ids.append(try add(stage, number)) }
         let worker = try stage.work()
@@ -89,7 +89,7 @@ struct QueueNetworkTests {
         // The fourth task does not start while its host is unreachable.
         #expect(try stage.state(ids[3]) == "waiting")
         try network.plug(.client)
-        stage.files.behave()
+        stage.origin.behave()
         let outcome = try worker.wait(timeout: 240)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         for id in ids { #expect(try stage.state(id) == "completed") }

@@ -21,7 +21,7 @@ struct QueueSleepTests {
             "$@"
             echo end >>'\(stage.home.path("log"))'
             """)
-        stage.files.bendGET { [goesOn] _, reply in
+        stage.origin.bendGET { [goesOn] _, reply in
             reply.stallAfter = 10_000
             reply.release = goesOn
         }

@@ -40,7 +40,7 @@ final class QueueStage: TaskStates, Sendable {
         rename(home.path("bin/.\(name)"), home.path("bin/\(name)"))
     }
 
-    var origin: FaultOrigin { files.origin }
+    var origin: Origin { files.origin }
     var folder: String { files.folder }
     /// The path of the queue's database.
     var queue: String { home.path("q/queue.sqlite") }

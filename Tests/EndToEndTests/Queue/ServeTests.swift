@@ -150,7 +150,7 @@ struct ServeTests {
     /// Threads that read files back have the idle I/O class; those that receive and write do not.
     @Test func verificationHasIdleIOPriority() throws {
         // The download never finishes.
-        stage.files.bendGET { _, reply in reply.stallAfter = 1000 }
+        stage.origin.bendGET { _, reply in reply.stallAfter = 1000 }
         _ = try stage.add("/a", "--checksum", "sha-256:" + stage.files.sha256("/a"))
         for (options, isIdle) in [([], true), (["--io-priority", "normal"], false)] {
             let service = try start(options)

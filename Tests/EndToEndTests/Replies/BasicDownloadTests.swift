@@ -7,7 +7,7 @@ struct BasicDownloadTests {
     @Test(.timeLimit(.minutes(5)), arguments: [0, 1, 100_000, 9_000_001] as [Int64])
     func downloadsFilesOfEverySize(size: Int64) throws {
         let content = Content(size: size, seed: 7)
-        let origin = try FaultOrigin { .file(content, for: $0, etag: "\"v1\"") }
+        let origin = try Origin { .file(content, for: $0, etag: "\"v1\"") }
         let sandbox = try Sandbox()
         let outcome = try Run(
             [origin.url("/a/file.bin"), "-x", "4"], in: sandbox.path

@@ -46,7 +46,7 @@ struct CodingEndToEndTests {
         _ name: String, _ options: [String] = [],
         answer: @escaping @Sendable (OriginRequest) -> OriginReply
     ) async throws -> (Run.Outcome, Sandbox) {
-        let (origin, sandbox) = (try FaultOrigin(answer), try Sandbox())
+        let (origin, sandbox) = (try Origin(answer), try Sandbox())
         let outcome = try await Run(
             [origin.url("/dir/\(name)"), "--json", "-v"] + options, in: sandbox.path
         ).ended()
@@ -80,7 +80,7 @@ struct CodingEndToEndTests {
     func decodesUnrequestedContentCoding(mode: String, ranges: Bool) async throws {
         let text = try Text()
         let (origin, sandbox) = (
-            try FaultOrigin { Self.reply(text.coded, $0, coding: "gzip", ranges: ranges) },
+            try Origin { Self.reply(text.coded, $0, coding: "gzip", ranges: ranges) },
             try Sandbox()
         )
         let url = origin.url("/dir/text.txt")
@@ -158,12 +158,12 @@ struct CodingEndToEndTests {
     @Test(arguments: ["gzip", nil])
     func resumesOnlyWithSameContentCoding(later: String?) async throws {
         let stage = try Stage(size: 3_000_000)
-        stage.change { $0.bend = { $1.set("Content-Encoding", "gzip") } }
+        stage.origin.bend { $1.set("Content-Encoding", "gzip") }
         let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/file.gz")
         #expect(process.waits(for: 300_000, name: "file.gz"))
         process.signal(SIGKILL)
         _ = try process.wait()
-        stage.change { $0.bend = { $1.set("Content-Encoding", later) } }
+        stage.origin.bend { $1.set("Content-Encoding", later) }
         let outcome = try stage.run(path: "/file.gz")
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
         #expect(try stage.isRight("file.gz"))

@@ -168,7 +168,7 @@ struct HTTP2EndToEndTests {
 
     /// A proxy that closes connections is not tried with HTTP/2.
     @Test func doesNotTryHTTP2WithClosingProxy() async throws {
-        let proxy = try FaultOrigin { _ in .closeWithoutReply }
+        let proxy = try Origin { _ in .closeWithoutReply }
         let outcome = try await run([
             "http://a.test/file.bin", "--proxy", "http://127.0.0.1:\(proxy.port)", "--retries", "1",
             "-x", "1",

@@ -40,10 +40,8 @@ struct HeadEndToEndTests {
     @Test func resumesPartUnderFilenameFromGetOnly() throws {
         let stage = try Stage(size: 3_000_000)
         let disposition = "attachment; filename=\"report.bin\""
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if request.method == "GET" { reply.set("Content-Disposition", disposition) }
-            }
+        stage.origin.bend { request, reply in
+            if request.method == "GET" { reply.set("Content-Disposition", disposition) }
         }
         let process = try stage.start(["-x", "2", "--limit-rate", "1M"], path: "/get?filename=x")
         #expect(process.waits(for: 300_000, name: "report.bin"))
@@ -61,7 +59,7 @@ struct HeadEndToEndTests {
     @Test(arguments: [true, false])
     func resumesWithValidatorsFromHeadOnly(isSame: Bool) throws {
         let stage = try Stage(size: 3_000_000)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.lastModified = httpDate(unixTime: 1_700_000_000)
             offer.bend = { request, reply in
                 if request.method == "GET" {
@@ -75,7 +73,7 @@ struct HeadEndToEndTests {
         process.signal(SIGKILL)
         _ = try process.wait()
         if !isSame {
-            stage.change {
+            stage.origin.change {
                 $0.etag = "\"v2\""
                 $0.content = Content(size: 3_000_000, seed: 2)
             }

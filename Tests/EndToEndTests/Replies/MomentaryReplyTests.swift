@@ -26,7 +26,7 @@ struct MomentaryReplyTests {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 600_000)
         let (tally, looks) = (Tally(), Tally())
-        stage.change { offer in
+        stage.origin.change { offer in
             let content = offer.content
             offer.bend = { request, reply in
                 guard request.method == "GET" else { return }
@@ -51,7 +51,7 @@ struct MomentaryReplyTests {
     func sameRunKeepsReceivedBytes(isOther: Bool) throws {
         let stage = try Stage(size: Self.size)
         let (tally, looks) = (Tally(), Tally())
-        stage.change { offer in
+        stage.origin.change { offer in
             let content = offer.content
             offer.bend = { request, reply in
                 guard request.method == "GET" else { return }
@@ -83,7 +83,7 @@ struct MomentaryReplyTests {
     @Test func loginPageDoesNotReplacePart() throws {
         let stage = try Stage(size: Self.size)
         let kept = try stage.leavePart(each: 600_000)
-        stage.change { $0.bend = { Self.page(&$1) } }
+        stage.origin.bend { Self.page(&$1) }
         let refused = try stage.run(["--json"])
         #expect(refused.end == .exit(76), "\(refused.errorOutput)")
         #expect(try refused.events().last?.kind == "contract_broken")
@@ -91,7 +91,7 @@ struct MomentaryReplyTests {
         #expect(refused.errorOutput.contains("give `--no-resume` to start over"))
         #expect(try stage.names() == ["file.part", "file.segget"])
         #expect(stage.recorded() == kept)
-        stage.behave()
+        stage.origin.behave()
         let requests = stage.origin.requests.count
         let outcome = try stage.run(["--json"])
         try expectAllKept(stage, outcome, since: requests, kept: kept)
@@ -101,13 +101,11 @@ struct MomentaryReplyTests {
     @Test func loginPageDuringDownloadEndsRun() throws {
         let stage = try Stage(size: Self.size)
         let tally = Tally()
-        stage.change { offer in
-            offer.bend = { request, reply in
-                if request.method == "GET", tally.add() <= 4 {
-                    reply.cutAfter = 600_000
-                } else if request.method == "GET" || tally.count() >= 4 {
-                    Self.page(&reply)
-                }
+        stage.origin.bend { request, reply in
+            if request.method == "GET", tally.add() <= 4 {
+                reply.cutAfter = 600_000
+            } else if request.method == "GET" || tally.count() >= 4 {
+                Self.page(&reply)
             }
         }
         let outcome = try stage.run(["--json", "-x", "4"])

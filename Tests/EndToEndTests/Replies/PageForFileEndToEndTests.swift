@@ -11,8 +11,8 @@ struct PageForFileEndToEndTests {
     }
 
     /// Returns an origin that serves a page of this many bytes at every path, also in ranges.
-    private func origin(_ size: Int, type: String = "text/html") throws -> FaultOrigin {
-        try FaultOrigin { request in
+    private func origin(_ size: Int, type: String = "text/html") throws -> Origin {
+        try Origin { request in
             let content = Self.page(size)
             guard let range = request.range?.bytes(of: Int64(size)), request.method == "GET" else {
                 return .text(200, String(decoding: content, as: UTF8.self)).with {

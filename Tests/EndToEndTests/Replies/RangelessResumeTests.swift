@@ -11,7 +11,7 @@ struct RangelessResumeTests {
     /// Returns a server that never served ranges, with a part downloaded in one stream.
     private func begun() throws -> Stage {
         let stage = try Stage(size: Self.size)
-        stage.change { $0.servesRanges = false }
+        stage.origin.change { $0.servesRanges = false }
         try stage.leavePart(each: 1_000_000, connections: 1)
         #expect(stage.manifest()?.header.isOneStream == true)
         return stage
@@ -34,7 +34,7 @@ struct RangelessResumeTests {
         let stage = try begun()
         let kept = try #require(stage.recorded())
         let tally = Tally()
-        stage.change { offer in
+        stage.origin.change { offer in
             let content = offer.content
             offer.servesRanges = true
             offer.bend = { request, reply in
@@ -53,7 +53,7 @@ struct RangelessResumeTests {
         #expect(stage.manifest()?.header.isOneStream == nil)
         // From here on, replies without ranges count as temporary again.
         let (now, more) = (Tally(), try #require(stage.recorded()))
-        stage.change { offer in
+        stage.origin.change { offer in
             let content = offer.content
             offer.bend = { request, reply in
                 guard request.method == "HEAD" || now.add() <= 3 else { return }
@@ -73,7 +73,7 @@ struct RangelessResumeTests {
         let kept = try stage.leavePart(each: 1_000_000, connections: 1)
         #expect(stage.manifest()?.header.isOneStream == nil)
         let tally = Tally()
-        stage.change { offer in
+        stage.origin.change { offer in
             let content = offer.content
             offer.bend = { request, reply in
                 guard request.method == "HEAD" || tally.add() <= 3 else { return }

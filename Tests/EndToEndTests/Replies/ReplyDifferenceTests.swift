@@ -26,7 +26,7 @@ struct ReplyDifferenceTests {
     func resultsMatchCurlOrTable(group: String) async throws {
         let rows = Self.groups[group] ?? []
         let origins = try rows.map { row in
-            try FaultOrigin { request in
+            try Origin { request in
                 let host = request.header("Host") ?? ""
                 return .raw(
                     row.reply(request).replacingOccurrences(of: "127.0.0.1:PORT", with: host))

@@ -8,7 +8,7 @@ struct SingleRequestPlacesTests {
     /// Serves the first requests for each path, and replies 410 to all later ones.
     private static func serveOnce(_ stage: BatchStage, cut: Int64? = nil, times: Int = 1) {
         let used = Guarded<[String: Int]>([:])
-        stage.bend { request, reply in
+        stage.origin.bend { request, reply in
             let number = used.withLock { used in
                 used[request.path, default: 0] += 1
                 return used[request.path] ?? 0
@@ -80,7 +80,7 @@ struct SingleRequestPlacesTests {
     func aria2ReplacementSendsOneRequest(connections: String) throws {
         let pair = try Aria2Pair(size: 3_000_000)
         let used = Guarded(0)
-        pair.bend { _, reply in
+        pair.origin.bend { _, reply in
             let number = used.withLock { used in
                 used += 1
                 return used

@@ -43,7 +43,7 @@ struct SingleRequestTests {
     @Test(arguments: ["\"v1\"", nil]) func resumesBrokenDownloadWithOneRequest(etag: String?) throws
     {
         let stage = try Stage(size: 3_000_000)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.etag = etag
             offer.lastModified = "Tue, 01 Jul 2025 10:00:00 GMT"
         }
@@ -62,7 +62,7 @@ struct SingleRequestTests {
         let stage = try Stage(size: 3_000_000)
         stage.serve(times: 2, cut: 1_000_000)
         let target = stage.origin.url("/file")
-        let link = try FaultOrigin(address: "127.0.0.2") { _ in
+        let link = try Origin(address: "127.0.0.2") { _ in
             .text(302, headers: [HeaderField("Location", target)])
         }
         let outcome = try Run(Self.single + [link.url("/go")], in: stage.folder).wait()
@@ -116,7 +116,7 @@ struct SingleRequestTests {
         stage.serve(times: 2, cut: 1_000_000) { [unowned stage] request, reply in
             guard request.range != nil else {
                 if why == "another version" {
-                    stage.change { offer in
+                    stage.origin.change { offer in
                         offer.content = Content(size: 3_000_000, seed: 2)
                         offer.etag = "\"v2\""
                     }
@@ -137,7 +137,7 @@ struct SingleRequestTests {
     /// Without a validator the version is unknown, so the whole file is requested.
     @Test func requestsWholeFileWithoutValidator() throws {
         let stage = try Stage(size: 3_000_000)
-        stage.change { $0.etag = nil }
+        stage.origin.change { $0.etag = nil }
         stage.serve(times: 2, cut: 1_000_000)
         let outcome = try stage.run(Self.single)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")

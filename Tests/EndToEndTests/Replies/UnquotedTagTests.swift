@@ -13,7 +13,7 @@ struct UnquotedTagTests {
 
     private func stage(lastModified: String?) throws -> Stage {
         let stage = try Stage(size: Self.size)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.etag = Self.tag
             offer.lastModified = lastModified
         }
@@ -55,17 +55,15 @@ struct UnquotedTagTests {
         let stage = try stage(lastModified: Self.monday)
         if isMidway {
             let count = Tally()
-            stage.change { offer in
-                offer.bend = { request, reply in
-                    guard request.method == "GET", count.add() > 2 else { return }
-                    reply = .file(
-                        Content(size: Self.size, seed: 2), for: request, etag: Self.tag + "9",
-                        lastModified: Self.monday)
-                }
+            stage.origin.bend { request, reply in
+                guard request.method == "GET", count.add() > 2 else { return }
+                reply = .file(
+                    Content(size: Self.size, seed: 2), for: request, etag: Self.tag + "9",
+                    lastModified: Self.monday)
             }
         } else {
             try stage.leavePart(each: 300_000)
-            stage.change { offer in
+            stage.origin.change { offer in
                 offer.content = Content(size: Self.size, seed: 2)
                 offer.etag = Self.tag + "9"
             }
@@ -86,7 +84,7 @@ struct UnquotedTagTests {
         #expect(outcome.errorOutput.contains("not newer"), "\(outcome.errorOutput)")
         #expect(stage.origin.requests.contains { $0.header("If-Modified-Since") != nil })
         #expect(!conditions(stage).contains(Self.tag))
-        stage.change { $0.etag = "W/\"weak\"" }
+        stage.origin.change { $0.etag = "W/\"weak\"" }
         #expect(try stage.run(["-N", "--overwrite", "--keep-manifest"]).end == .exit(0))
         #expect(try stage.run(["-N", "-o", "file"]).end == .exit(0))
         #expect(conditions(stage).contains("W/\"weak\""))

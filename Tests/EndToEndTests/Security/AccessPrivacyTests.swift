@@ -18,7 +18,7 @@ struct AccessPrivacyTests {
     func secretsAreNotSentToAnotherOrigin(address: String) async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/there/file.bin")
-        let first = try FaultOrigin(address: address) { request in
+        let first = try Origin(address: address) { request in
             request.path == "/hop" ? Self.redirect(other) : Self.redirect("/hop")
         }
         let outcome = try await Run(
@@ -89,7 +89,7 @@ struct AccessPrivacyTests {
     @Test func cookiesOfAFileAreSentToTheirHosts() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/dir/file.bin")
-        let first = try FaultOrigin(address: "127.0.0.2") { _ in Self.redirect(other) }
+        let first = try Origin(address: "127.0.0.2") { _ in Self.redirect(other) }
         let text = Self.cookieFile([
             "127.0.0.1|FALSE|/|FALSE|4102444800|one|1", "127.0.0.2|FALSE|/|FALSE|0|two|2",
             "#HttpOnly_127.0.0.1|FALSE|/dir|FALSE|4102444800|three|3",

@@ -21,7 +21,7 @@ struct AttributeTests {
             as [(String, mode_t)])
     func modeFollowsTheUmask(umask: String, mode: mode_t) throws {
         let stage = try Stage(size: 2_000_000)
-        stage.bendGET { $0.stallAfter = 200_000 }
+        stage.origin.bendGET { $0.stallAfter = 200_000 }
         let process = try start(stage, umask: umask)
         try #require(process.waits(for: 800_000))
         for name in ["file.part", "file.segget"] {
@@ -29,7 +29,7 @@ struct AttributeTests {
         }
         process.signal(SIGKILL)
         _ = try process.wait()
-        stage.behave()
+        stage.origin.behave()
         #expect(try start(stage, umask: umask).wait().end == .exit(0))
         #expect(try stage.status(of: "file").st_mode == S_IFREG | mode)
     }
@@ -37,7 +37,7 @@ struct AttributeTests {
     @Test(.timeLimit(.minutes(5)), arguments: [true, false])
     func modificationTimeIsLastModified(answersHEAD: Bool) throws {
         let stage = try Stage(size: 500_000)
-        stage.change { offer in
+        stage.origin.change { offer in
             offer.lastModified = httpDate(unixTime: 1_234_567_890)
             offer.bend = { request, reply in
                 if !answersHEAD, request.method == "HEAD" { reply = .text(405) }

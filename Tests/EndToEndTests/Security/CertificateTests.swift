@@ -13,7 +13,7 @@ struct CertificateTests {
 
     private func front(
         _ certificate: TestCertificate = .right, directives: String = "",
-        _ answer: FaultOrigin.Handler? = nil
+        _ answer: Origin.Handler? = nil
     ) throws -> SecureFront {
         try SecureFront(
             certificate: certificate, directives: directives,

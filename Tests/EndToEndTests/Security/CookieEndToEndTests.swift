@@ -227,7 +227,7 @@ struct CookieEndToEndTests {
     /// Cookies set over http are also sent over https.
     @Test func cookiesOfHTTPSAreNotSentOverHTTP() async throws {
         let content = Content(size: 20_000, seed: 3)
-        let plain = try FaultOrigin { request in
+        let plain = try Origin { request in
             guard Self.cookies(request).contains("plain=1") else {
                 return Self.redirect(request.path, "plain=1; Path=/")
             }
@@ -284,7 +284,7 @@ struct CookieEndToEndTests {
     @Test func mirrorsReceiveOnlyTheirCookies() async throws {
         let content = Content(size: 8_000_000, seed: 1)
         let origins = try ["127.0.0.1", "127.0.0.2"].enumerated().map { number, address in
-            try FaultOrigin(address: address) { request in
+            try Origin(address: address) { request in
                 guard Self.cookies(request).contains("n=\(number)") else {
                     return Self.redirect("/file.bin", "n=\(number); Path=/")
                 }
@@ -312,7 +312,7 @@ struct CookieEndToEndTests {
     @Test func downgradeSeparatesCookies() async throws {
         let content = Content(size: 100_000, seed: 3)
         let place = Guarded("")
-        let middle = try FaultOrigin { request in
+        let middle = try Origin { request in
             guard Self.cookies(request).contains("down=1") else {
                 return Self.redirect("/hop", "down=1; Path=/", "up=stolen; Path=/")
             }

@@ -56,7 +56,7 @@ struct CrossOriginTests {
     @Test func comparesSchemeHostAndPort() async throws {
         let place = Guarded("")
         let trial = try trial(place)
-        let other = try FaultOrigin { .file(trial.content, for: $0, etag: "\"a\"") }
+        let other = try Origin { .file(trial.content, for: $0, etag: "\"a\"") }
         let port = trial.origin.port
         let targets: [(String, Bool)] = [
             ("http://a.test:\(port)/there", true), ("HTTP://A.TEST:\(port)/there", true),
@@ -143,11 +143,11 @@ struct CrossOriginTests {
     @Test func addressesAreUsedForTheirHostOnly() async throws {
         let content = Content(size: 3_000_000, seed: 1)
         let (tally, place) = (Tally(), Guarded<String?>(nil))
-        let home = try FaultOrigin { request in
+        let home = try Origin { request in
             if let place = place.withLock({ $0 }) { return .redirect(place) }
             return .file(content, for: request, etag: "\"a\"")
         }
-        let cdn = try FaultOrigin(address: "127.0.0.2", port: home.port) { request in
+        let cdn = try Origin(address: "127.0.0.2", port: home.port) { request in
             let reply = OriginReply.file(content, for: request, etag: "\"a\"")
             guard request.method == "GET" else { return reply }
             switch tally.add() {
@@ -196,7 +196,7 @@ struct CrossOriginTests {
 
     /// A CONNECT request has the proxy's credentials and no other secrets.
     @Test func connectRequestHasOnlyProxyCredentials() async throws {
-        let proxy = try FaultOrigin { _ in .text(403, "no\u{1b}[31m") }
+        let proxy = try Origin { _ in .text(403, "no\u{1b}[31m") }
         let sandbox = try Sandbox()
         let outcome = try await Run(
             [

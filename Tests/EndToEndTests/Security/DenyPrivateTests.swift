@@ -28,14 +28,14 @@ struct DenyPrivateTests {
     private let network: NetworkPair
     private let stage: QueueStage
     /// The server with the private address.
-    private let inner: FaultOrigin
+    private let inner: Origin
 
     init() throws {
         network = try NetworkPair()
         try network.addServerAddress(Self.privateAddress)
         try network.addDefaultRoute()
         stage = try QueueStage(size: 2_000_000, network: network)
-        inner = try FaultOrigin(address: Self.privateAddress, network: network) { request in
+        inner = try Origin(address: Self.privateAddress, network: network) { request in
             .file(Content(size: 2_000_000, seed: 7), for: request, etag: "\"inner\"")
         }
     }
@@ -83,7 +83,7 @@ struct DenyPrivateTests {
     }
 
     @Test(arguments: cases) func clientTasksObeyDenyPrivate(on row: Case) throws {
-        stage.files.bend { [inner] request, reply in
+        stage.origin.bend { [inner] request, reply in
             guard request.target == "/away" else { return }
             reply = .text(302)
             reply.headers.append(HeaderField("Location", inner.url("/behind")))

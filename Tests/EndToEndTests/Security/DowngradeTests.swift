@@ -7,12 +7,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DowngradeTests {
     private let content = Content(size: 3_000_000, seed: 3)
-    private let plain: FaultOrigin
+    private let plain: Origin
     private let sandbox: Sandbox
 
     init() throws {
         let content = content
-        plain = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }
+        plain = try Origin { .file(content, for: $0, etag: "\"a\"") }
         sandbox = try Sandbox()
     }
 
@@ -138,7 +138,7 @@ struct DowngradeTests {
         let content = content
         let second = try SecureFront { .file(content, for: $0, etag: "\"a\"") }
         let place = Guarded("")
-        let middle = try FaultOrigin { _ in .redirect(place.withLock { $0 }) }
+        let middle = try Origin { _ in .redirect(place.withLock { $0 }) }
         let hop = middle.url("/hop")
         let first = try SecureFront { request in
             request.path == "/back/file.bin"

@@ -34,7 +34,7 @@ struct EnvironmentTextTests {
     /// segget once created a second folder, with U+FFFD in its name, and reported success.
     @Test(arguments: [[], ["-d", "x"], ["-d", "."], ["-o", "x"]])
     func queueRefusesFolderThatIsNotUTF8(options: [String]) throws {
-        let (sandbox, origin) = (try Sandbox(), try FaultOrigin { _ in .text(200) })
+        let (sandbox, origin) = (try Sandbox(), try Origin { _ in .text(200) })
         let queue = sandbox.path("q.sqlite")
         let outcome = try run(
             ["add", "--queue", queue, origin.url("/f")] + options, in: sandbox)
@@ -49,7 +49,7 @@ struct EnvironmentTextTests {
     }
 
     @Test func queueRefusesLinkToFolderThatIsNotUTF8() throws {
-        let (sandbox, origin) = (try Sandbox(), try FaultOrigin { _ in .text(200) })
+        let (sandbox, origin) = (try Sandbox(), try Origin { _ in .text(200) })
         let outcome = try run(
             [
                 "add", "--queue", sandbox.path("q.sqlite"), origin.url("/f"), "-d",
@@ -61,7 +61,7 @@ struct EnvironmentTextTests {
     @Test func getSavesInFolderThatIsNotUTF8() throws {
         let sandbox = try Sandbox()
         let content = Content(size: 300_000, seed: 1)
-        let origin = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }
+        let origin = try Origin { .file(content, for: $0, etag: "\"a\"") }
         let outcome = try run(["-d", "x", origin.url("/f")], in: sandbox)
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try names(sandbox) == [Self.folder])
@@ -82,7 +82,7 @@ struct EnvironmentTextTests {
     @Test func getWorksIfHomeIsNotUTF8() throws {
         let sandbox = try Sandbox()
         let content = Content(size: 300_000, seed: 1)
-        let origin = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }
+        let origin = try Origin { .file(content, for: $0, etag: "\"a\"") }
         let script = "unset SEGGET_NO_CONFIG XDG_STATE_HOME; export HOME=\"$PWD\"; cd ..;"
         let get = try run([origin.url("/f")], in: sandbox, script)
         #expect(get.end == .exit(0), "\(get.errorOutput)")

@@ -75,7 +75,7 @@ struct HookEndToEndTests {
     @Test func onErrorReceivesError() throws {
         let (sandbox, command) = try makeRecorder()
         let stage = try Stage(size: 1000)
-        stage.change { $0.bend = { _, reply in reply = .text(404) } }
+        stage.origin.bend { _, reply in reply = .text(404) }
         let outcome = try stage.run(["--on-error", command, "--on-complete", "false"])
         #expect(outcome.exitCode == 69)
         let facts = try variables(sandbox)
@@ -115,7 +115,7 @@ struct HookEndToEndTests {
     @Test func runsNoHookAfterASignal() throws {
         let (sandbox, command) = try makeRecorder()
         let stage = try Stage(size: 8 << 20)
-        stage.bendGET { $0.stallAfter = 100_000 }
+        stage.origin.bendGET { $0.stallAfter = 100_000 }
         let process = try stage.start(["--on-error", command, "--on-complete", command])
         #expect(process.waits(for: 100_000))
         process.signal(SIGINT)

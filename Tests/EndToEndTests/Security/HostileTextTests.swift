@@ -119,7 +119,7 @@ struct HostileTextTests {
         #expect(outcome.errorOutput.contains("not trusted"))
         expectPrintable(outcome, "certificate")
         for status in [403, 407, 502] {
-            let proxy = try FaultOrigin { _ in
+            let proxy = try Origin { _ in
                 OriginReply.text(status, Self.evil, headers: [.init("Proxy-Status", Self.evil)])
                     .with { $0.reason = Self.evil }
             }
@@ -138,15 +138,13 @@ struct HostileTextTests {
     @Test func showsNamesOnTerminalWithoutControls() throws {
         let isSeen = Guarded(false)
         let stage = try Stage(size: 2_000_000)
-        stage.change { offer in
-            offer.bend = { request, reply in
-                reply.set(
-                    "Content-Disposition",
-                    "attachment; filename=\"a\u{1b}[35mb\u{9b}35mc\u{7}.txt\"")
-                if request.method == "GET" {
-                    reply.pace = 30_000
-                    reply.release = isSeen
-                }
+        stage.origin.bend { request, reply in
+            reply.set(
+                "Content-Disposition",
+                "attachment; filename=\"a\u{1b}[35mb\u{9b}35mc\u{7}.txt\"")
+            if request.method == "GET" {
+                reply.pace = 30_000
+                reply.release = isSeen
             }
         }
         let screen = try Screen(
@@ -167,7 +165,7 @@ struct HostileTextTests {
     ])
     func hooksDoNotRunHostileNames(name: String) throws {
         let stage = try Stage(size: 1000)
-        stage.change { offer in
+        stage.origin.change { offer in
             let coded = name.utf8.map { "%" + String($0, radix: 16).leftPadded }.joined()
             offer.bend = {
                 $1.set("Content-Disposition", "attachment; filename*=UTF-8''\(coded)")

@@ -105,7 +105,7 @@ struct LoginEndToEndTests {
 
     /// A failed run saves its cookies too, except those of files with other header fields.
     @Test func cookieJarOmitsFilesWithOtherHeaders() async throws {
-        let origin = try FaultOrigin { request in
+        let origin = try Origin { request in
             request.path == "/f3"
                 ? .text(404)
                 : .file(Content(size: 1000, seed: 1), for: request, etag: "\"a\"").with {

@@ -7,8 +7,8 @@ import TestSupport
 final class LoginStage: Sendable {
     static let password = "Basic bWU6c2VjcmV0"  // me:secret
 
-    let data: FaultOrigin
-    let login: FaultOrigin
+    let data: Origin
+    let login: Origin
     let content: Content
     /// Number of sessions that the files' host has opened.
     private let sessions: Guarded<Int>
@@ -18,7 +18,7 @@ final class LoginStage: Sendable {
         let content = Content(size: size, seed: 7)
         let sessions = Guarded(0)
         let places = Guarded((data: "", login: ""))
-        login = try FaultOrigin(address: "127.0.0.2") { request in
+        login = try Origin(address: "127.0.0.2") { request in
             guard request.header("Authorization") == Self.password else {
                 return .text(401, headers: [HeaderField("WWW-Authenticate", "Basic realm=\"r\"")])
             }
@@ -26,7 +26,7 @@ final class LoginStage: Sendable {
             let back = places.withLock { $0.data } + "login?to=\(path)"
             return Self.redirect(back, "user=me; Path=/; HttpOnly")
         }
-        data = try FaultOrigin { request in
+        data = try Origin { request in
             if request.path == "/login" {
                 sessions.withLock { $0 += 1 }
                 let path = request.target.split(separator: "=").last ?? ""

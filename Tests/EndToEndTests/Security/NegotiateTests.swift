@@ -45,7 +45,7 @@ struct NegotiateTests {
     @Test func redirectTargetReceivesNoTicket() throws {
         let (stage, sandbox) = (try KerberosStage(), try Sandbox())
         try stage.getTicket()
-        let redirector = try FaultOrigin { [url = stage.url] _ in .redirect(url) }
+        let redirector = try Origin { [url = stage.url] _ in .redirect(url) }
         for options in [["--negotiate"], ["--negotiate", "--header-cross-origin"]] {
             let outcome = try Run(
                 [redirector.url("/f.bin")] + options, in: sandbox.path,

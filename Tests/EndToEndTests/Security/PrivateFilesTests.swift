@@ -31,7 +31,7 @@ struct PrivateFilesTests {
         try Data().write(to: URL(fileURLWithPath: stage.path("file.segget~")))
         chmod(stage.path("file.segget~"), 0o666)
         let isSeen = Guarded(false)
-        stage.bendGET {
+        stage.origin.bendGET {
             $0.pace = 50_000
             $0.release = isSeen
         }
@@ -100,11 +100,9 @@ struct PrivateFilesTests {
         try stage.leavePart(each: 400_000, connections: 2, path: "/other")
         let files = ["other.part", "other.segget"]
         let before = files.map { FileManager.default.contents(atPath: stage.path($0)) }
-        stage.change {
-            $0.bend = { request, reply in
-                guard request.path == "/evil" else { return }
-                reply.set("Content-Disposition", "attachment; filename=\"\(suggested)\"")
-            }
+        stage.origin.bend { request, reply in
+            guard request.path == "/evil" else { return }
+            reply.set("Content-Disposition", "attachment; filename=\"\(suggested)\"")
         }
         if suggested.hasSuffix(".part") {
             let refused = try stage.run(path: "/evil")
@@ -115,7 +113,7 @@ struct PrivateFilesTests {
         #expect(try stage.names() == (files + [saved]).sorted())
         let after = files.map { FileManager.default.contents(atPath: stage.path($0)) }
         #expect(after == before)
-        stage.behave()
+        stage.origin.behave()
         let resumed = try stage.run(path: "/other")
         #expect(resumed.exitCode == 0, "\(resumed.errorOutput)")
         #expect(resumed.errorOutput.contains("resuming"))

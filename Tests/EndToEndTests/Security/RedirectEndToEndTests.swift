@@ -59,7 +59,7 @@ struct RedirectEndToEndTests {
     @Test(arguments: ["command", "list", "configuration", "environment", "add", "set"])
     func maxRedirsLimitsRedirects(place: String) throws {
         let stage = try QueueStage(size: 10_000)
-        stage.files.bend { request, reply in
+        stage.origin.bend { request, reply in
             let hop = Int(request.path.dropFirst()) ?? 3
             if hop < 3 { reply = Self.redirect("/\(hop + 1)") }
         }
@@ -128,7 +128,7 @@ struct RedirectEndToEndTests {
         let content = Content(size: 100_000, seed: 3)
         let root = try Sandbox()
         try content.write(to: root.path("file.bin"))
-        let plain = try FaultOrigin { .file(content, for: $0, etag: "\"a\"") }
+        let plain = try Origin { .file(content, for: $0, etag: "\"a\"") }
         let nginx = try Nginx(
             root: root.path,
             directives: """
@@ -152,7 +152,7 @@ struct RedirectEndToEndTests {
     @Test func callersHeadersStayAtTheirOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/there/file.bin")
-        let first = try FaultOrigin(address: "127.0.0.2") { request in
+        let first = try Origin(address: "127.0.0.2") { request in
             request.path == "/hop" ? Self.redirect(other) : Self.redirect("/hop")
         }
         let url = "http://user:secret@127.0.0.2:\(first.port)/file.bin"
@@ -176,7 +176,7 @@ struct RedirectEndToEndTests {
     @Test func anotherPortIsAnotherOrigin() async throws {
         let trial = try WireTrial()
         let other = trial.origin.url("/file.bin")
-        let first = try FaultOrigin { _ in Self.redirect(other) }
+        let first = try Origin { _ in Self.redirect(other) }
         let outcome = try await trial.run("-H", "X-Token: hush", url: first.url("/file.bin"))
         try outcome.expectComplete(trial.content)
         #expect(first.requests.allSatisfy { $0.header("X-Token") == "hush" })

@@ -14,11 +14,11 @@ struct SecretSweepTests {
     ]
 
     private let content = Content(size: 300_000, seed: 9)
-    private let origin: FaultOrigin
+    private let origin: Origin
 
     init() throws {
         let content = content
-        origin = try FaultOrigin { request in
+        origin = try Origin { request in
             let parts = request.path.split(separator: "/").map(String.init)
             let kind = parts.count > 1 ? parts[1] : ""
             let host = request.header("Host") ?? ""
@@ -227,7 +227,7 @@ struct SecretSweepTests {
             ],
         ] {
             // Each process has its own origin: the last one's requests may arrive late.
-            let origin = try FaultOrigin { _ in
+            let origin = try Origin { _ in
                 OriginReply.text(200).with { $0.delayBeforeHeaders = .infinity }
             }
             let place = "127.0.0.1:\(origin.port)"

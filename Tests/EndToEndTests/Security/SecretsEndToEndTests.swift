@@ -17,7 +17,7 @@ struct SecretsEndToEndTests {
         }
     }
 
-    private func secretURL(_ origin: FaultOrigin) -> String {
+    private func secretURL(_ origin: Origin) -> String {
         "http://user:s3cret@127.0.0.1:\(origin.port)/dir/file.bin?token=t0ken#frag"
     }
 

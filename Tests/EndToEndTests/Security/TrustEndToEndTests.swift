@@ -110,7 +110,7 @@ struct TrustEndToEndTests {
 
     @Test(arguments: [("Negotiate", "`--negotiate`"), ("NTLM", "does not support NTLM")])
     func messageNamesAuthenticationScheme(scheme: String, word: String) throws {
-        let origin = try FaultOrigin { _ in
+        let origin = try Origin { _ in
             .text(401).with { $0.set("WWW-Authenticate", scheme) }
         }
         let sandbox = try Sandbox()

@@ -33,7 +33,7 @@ final class ServiceSoak {
         let stage = try QueueStage(size: Self.size, hasRuntime: true)
         self.stage = stage
         let (isHonest, injected) = (isHonest, injected)
-        stage.files.bendGET { request, reply in
+        stage.origin.bendGET { request, reply in
             guard !isHonest.withLock({ $0 }) else { return }
             reply.pace = 150_000
             var random = SplitMix64(seed: seed ^ UInt64(request.number))

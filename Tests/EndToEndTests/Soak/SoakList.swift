@@ -34,13 +34,13 @@ final class SoakList: Sendable {
     }
 
     /// Returns the list that segget reads.
-    func list(_ origin: FaultOrigin) -> String {
+    func list(_ origin: Origin) -> String {
         names.map { "\(origin.url("/\($0)"))\n  out=\($0)\n" }.joined()
     }
 
     /// Starts the server.
-    func serve() throws -> FaultOrigin {
-        try FaultOrigin { [self] request in
+    func serve() throws -> Origin {
+        try Origin { [self] request in
             guard let number = Int(request.path.dropFirst(2)) else { return .text(404) }
             seen.withLock { _ = $0.insert(number) }
             var reply = OriginReply.file(content(number), for: request, etag: "\"f\(number)\"")

@@ -21,8 +21,8 @@ final class SoakOrigin: Sendable {
     let versions: [Content]
     private let digests: [String]
     private let state = Guarded(State())
-    private let box = Guarded<FaultOrigin?>(nil)
-    let origin: FaultOrigin
+    private let box = Guarded<Origin?>(nil)
+    let origin: Origin
 
     init(_ plan: SoakPlan) throws {
         self.plan = plan
@@ -32,7 +32,7 @@ final class SoakOrigin: Sendable {
         self.versions = versions
         digests = versions.map { Data($0.sha256).base64EncodedString() }
         let (state, box, digests) = (state, box, digests)
-        origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
+        origin = try Origin(sendBuffer: 64 << 10) { request in
             Self.answer(request, plan, versions, digests, state, box.withLock { $0 })
         }
         box.withLock { $0 = origin }
@@ -66,7 +66,7 @@ final class SoakOrigin: Sendable {
 
     private static func answer(
         _ request: OriginRequest, _ plan: SoakPlan, _ versions: [Content], _ digests: [String],
-        _ state: Guarded<State>, _ origin: FaultOrigin?
+        _ state: Guarded<State>, _ origin: Origin?
     ) -> OriginReply {
         let served = origin?.bytesServed ?? 0
         let (run, number, version, epoch) = state.withLock { state in

@@ -3,7 +3,7 @@ import TestSupport
 /// A file on several addresses of one host, each with its own behaviour.
 final class AddressTrial: Sendable {
     let content: Content
-    let origins: [FaultOrigin]
+    let origins: [Origin]
     let sandbox: Sandbox
     let addresses: [String]
 
@@ -32,17 +32,17 @@ final class AddressTrial: Sendable {
                 bend(index, request, &reply)
             }
         }
-        func start() throws -> [FaultOrigin] {
-            var origins: [FaultOrigin] = []
+        func start() throws -> [Origin] {
+            var origins: [Origin] = []
             for (index, address) in addresses.enumerated() {
                 origins.append(
-                    try FaultOrigin(
+                    try Origin(
                         address: address, port: origins.first?.port ?? 0, sendBuffer: 32 << 10
                     ) { answer(index, $0) })
             }
             return origins
         }
-        var started: [FaultOrigin]?
+        var started: [Origin]?
         // The port may be in use at another address.
         for _ in 0..<20 where started == nil { started = try? start() }
         origins = try started ?? start()

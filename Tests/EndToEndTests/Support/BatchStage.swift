@@ -7,42 +7,23 @@ import TestSupport
 ///
 /// The origin answers paths that begin with `/none` with 404.
 final class BatchStage: Sendable {
-    let origin: FaultOrigin
+    let origin: Origin
     let sandbox: Sandbox
     private let memory: Tmpfs?
     let size: Int64
-    private let change: Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>
 
     /// Offers files of `size` bytes.
     ///
     /// With `memory`, in bytes, the folder is in memory, so that no busy disk delays measurements.
     /// With `network`, the origin is in the namespace of that pair's server.
     init(size: Int64, memory: Int64? = nil, network: NetworkPair? = nil) throws {
-        let bend = Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>({ _, _ in })
         self.size = size
-        change = bend
         self.memory = try memory.map { try Tmpfs(size: $0) }
         sandbox = try Sandbox(under: self.memory?.path)
-        origin = try FaultOrigin(network: network, sendBuffer: 64 << 10) { request in
-            guard !request.target.hasPrefix("/none") else { return .text(404) }
-            let content = Self.content(request.target, size)
-            var reply = OriginReply.file(content, for: request, etag: "\"\(content.seed)\"")
-            bend.withLock { $0 }(request, &reply)
-            return reply.silentToCanaries(request)
-        }
+        origin = try Origin(Origin.Offer(size: size) { $0.target }, network: network)
     }
 
     var folder: String { sandbox.path }
-
-    /// Changes the replies from now on.
-    func bend(_ body: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void) {
-        change.withLock { $0 = body }
-    }
-
-    /// Changes the replies to `GET` from now on.
-    func bendGET(_ body: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void) {
-        bend { request, reply in if request.method == "GET" { body(request, &reply) } }
-    }
 
     /// Serves at most `most` `GET` requests at a time at `pace` bytes per second; refuses others.
     ///
@@ -50,7 +31,7 @@ final class BatchStage: Sendable {
     func serve(atMost most: Int, pace: Double, refusal: OriginReply) -> Tally {
         let held = Guarded<[Int]>([])
         let refused = Tally()
-        bendGET { [origin] request, reply in
+        origin.bendGET { [origin] request, reply in
             let isAdmitted = held.withLock { held in
                 let requests = origin.requests
                 held.removeAll { requests[$0 - 1].finished != nil }
@@ -68,9 +49,6 @@ final class BatchStage: Sendable {
         return refused
     }
 
-    /// Restores the origin's correct replies.
-    func behave() { bend { _, _ in } }
-
     /// Returns the URLs of `/1/NAME`, `/2/NAME` and so on.
     func urls(_ count: Int, _ name: String = "big.iso") -> [String] {
         (1...count).map { origin.url("/\($0)/\(name)") }
@@ -78,18 +56,18 @@ final class BatchStage: Sendable {
 
     /// Returns whether the file `name` equals the origin's file at `path`.
     func isRight(_ name: String, _ path: String) throws -> Bool {
-        try Self.content(path, size).firstDifference(at: sandbox.path(name)) == nil
+        try Content.named(path, size: size).firstDifference(at: sandbox.path(name)) == nil
     }
 
     /// Returns the SHA-256 digest of the origin's file at `path`.
-    func sha256(_ path: String) -> String { Self.content(path, size).sha256Hex }
+    func sha256(_ path: String) -> String { Content.named(path, size: size).sha256Hex }
 
     /// Writes the file at a path into a folder that another server offers.
     func write(_ path: String, into folder: String) throws {
         let file = URL(filePath: folder + path)
         try FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Self.content(path, size).write(to: file.path)
+        try Content.named(path, size: size).write(to: file.path)
     }
 
     /// Returns the number of bytes that the manifest of `name` records; `nil` without a manifest.
@@ -103,13 +81,6 @@ final class BatchStage: Sendable {
             ["-c", "exec \"$0\" \"$@\" <\(list.path("list"))", try Segget.binary(), "-i", "-"]
                 + arguments, in: folder
         ).wait()
-    }
-
-    static func content(_ path: String, _ size: Int64) -> Content {
-        let seed = path.utf8.reduce(UInt64(14_695_981_039_346_656_037)) { hash, byte in
-            (hash ^ UInt64(byte)) &* 1_099_511_628_211
-        }
-        return Content(size: size, seed: seed)
     }
 }
 

@@ -4,46 +4,22 @@ import Testing
 
 /// A file on several origins, whose behaviour a test can change, and a folder for the download.
 final class MirrorTrial: Sendable {
-    /// The file that one origin offers, and its behaviour.
-    struct Offer: Sendable {
-        var content: Content
-        var etag: String? = "\"v1\""
-        var lastModified: String?
-        /// The rate of each connection, in bytes per second.
-        var pace: Double?
-        var bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
-    }
-
     let content: Content
-    let origins: [FaultOrigin]
+    let origins: [Origin]
     let sandbox: Sandbox
-    private let offers: Guarded<[Offer]>
 
-    init(_ count: Int, size: Int64 = 8_000_000, change: (Int, inout Offer) -> Void = { _, _ in })
-        throws
-    {
+    init(
+        _ count: Int, size: Int64 = 8_000_000,
+        change: (Int, inout Origin.Offer) -> Void = { _, _ in }
+    ) throws {
         let content = Content(size: size, seed: 7)
         self.content = content
         sandbox = try Sandbox()
-        var start = (0..<count).map { _ in Offer(content: content) }
-        for index in start.indices { change(index, &start[index]) }
-        let offers = Guarded(start)
-        self.offers = offers
         origins = try (0..<count).map { index in
-            try FaultOrigin(sendBuffer: 32 << 10) { request in
-                let now = offers.withLock { $0[index] }
-                var reply = OriginReply.file(
-                    now.content, for: request, etag: now.etag, lastModified: now.lastModified)
-                if request.method == "GET" { reply.pace = now.pace }
-                now.bend(request, &reply)
-                return reply
-            }
+            var offer = Origin.Offer(content)
+            change(index, &offer)
+            return try Origin(offer, sendBuffer: 32 << 10)
         }
-    }
-
-    /// Changes an origin's offer, from the next request on.
-    func change(_ index: Int, _ body: (inout Offer) -> Void) {
-        offers.withLock { body(&$0[index]) }
     }
 
     /// The arguments that name all origins in order, and `--json -v`.

@@ -2,7 +2,7 @@ import TestSupport
 
 /// A server with TLS in front of an origin whose replies a test makes.
 final class SecureFront: Sendable {
-    let origin: FaultOrigin
+    let origin: Origin
     let nginx: Nginx
     private let root: Sandbox
 
@@ -10,9 +10,9 @@ final class SecureFront: Sendable {
     /// fields.
     init(
         certificate: TestCertificate = .right, directives: String = "",
-        _ handler: @escaping FaultOrigin.Handler
+        _ handler: @escaping Origin.Handler
     ) throws {
-        let (origin, root) = (try FaultOrigin(handler), try Sandbox())
+        let (origin, root) = (try Origin(handler), try Sandbox())
         (self.origin, self.root) = (origin, root)
         nginx = try Nginx(
             root: root.path,

@@ -54,7 +54,7 @@ final class ServerLimitTrial: Sendable {
 
     /// Counts the active requests.
     private final class Gate: Sendable {
-        let origin = Guarded<FaultOrigin?>(nil)
+        let origin = Guarded<Origin?>(nil)
         let refusals = Guarded<[Double]>([])
         private let held = Guarded<[Int]>([])
 

@@ -14,20 +14,18 @@ extension Stage {
         _ bend: @escaping @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
     ) {
         let used = Guarded(0)
-        change { offer in
-            offer.bend = { request, reply in
-                let counts = request.method == "GET" || head
-                let number = used.withLock { used in
-                    if counts { used += 1 }
-                    return used
-                }
-                guard number <= times, counts || number < times else {
-                    reply = .text(410)
-                    return
-                }
-                if number == 1, counts { reply.cutAfter = cut }
-                bend(request, &reply)
+        origin.bend { request, reply in
+            let counts = request.method == "GET" || head
+            let number = used.withLock { used in
+                if counts { used += 1 }
+                return used
             }
+            guard number <= times, counts || number < times else {
+                reply = .text(410)
+                return
+            }
+            if number == 1, counts { reply.cutAfter = cut }
+            bend(request, &reply)
         }
     }
 }

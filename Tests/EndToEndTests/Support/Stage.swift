@@ -12,19 +12,8 @@ final class Stage: Sendable {
     /// They fit into the socket buffers of a few connections.
     static let stolen: Int64 = 3 << 20
 
-    /// The file that the origin offers, and how.
-    struct Offer: Sendable {
-        var content: Content
-        var etag: String? = "\"v1\""
-        var lastModified: String?
-        var servesRanges = true
-        /// Changes the correct reply.
-        var bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
-    }
-
-    let origin: FaultOrigin
+    let origin: Origin
     let folder: String
-    private let offer: Guarded<Offer>
     private let sandbox: Sandbox?
     private let memory: Tmpfs?
 
@@ -35,46 +24,14 @@ final class Stage: Sendable {
     init(
         size: Int64, seed: UInt64 = 1, in folder: String? = nil, memory: Int64? = nil
     ) throws {
-        let offer = Guarded(Offer(content: Content(size: size, seed: seed)))
-        self.offer = offer
-        origin = try FaultOrigin(sendBuffer: 64 << 10) { request in
-            let now = offer.withLock { $0 }
-            var reply = OriginReply.file(
-                now.content, for: request, etag: now.etag, lastModified: now.lastModified,
-                ranges: now.servesRanges)
-            now.bend(request, &reply)
-            return reply.silentToCanaries(request)
-        }
+        origin = try Origin(Origin.Offer(Content(size: size, seed: seed)))
         self.memory = try memory.map { try Tmpfs(size: $0) }
         sandbox = folder == nil && memory == nil ? try Sandbox() : nil
         self.folder = folder ?? self.memory?.path ?? sandbox?.path ?? ""
     }
 
     /// The content that the origin currently offers.
-    var content: Content { offer.withLock { $0.content } }
-
-    /// Changes the offer, from the next request on.
-    func change(_ body: (inout Offer) -> Void) { offer.withLock { body(&$0) } }
-
-    /// Changes the replies to `GET` only.
-    func bendGET(_ body: @escaping @Sendable (inout OriginReply) -> Void) {
-        change { offer in
-            offer.bend = { request, reply in
-                if request.method == "GET" { body(&reply) }
-            }
-        }
-    }
-
-    /// Makes the origin send the whole file in chunks, without its size.
-    func hideSize() {
-        change { offer in
-            offer.servesRanges = false
-            offer.bend = { _, reply in reply.framing = .chunked }
-        }
-    }
-
-    /// Restores the origin's correct replies.
-    func behave() { change { $0.bend = { _, _ in } } }
+    var content: Content { origin.content }
 
     /// Returns the path of `name` in the folder.
     func path(_ name: String) -> String { "\(folder)/\(name)" }
@@ -109,7 +66,7 @@ final class Stage: Sendable {
     func leavePart(
         each: Int64, connections: Int = 4, arguments: [String] = [], path: String = "/file"
     ) throws -> Int64 {
-        bendGET { $0.stallAfter = each }
+        origin.bendGET { $0.stallAfter = each }
         let name = String(path.prefix { $0 != "?" }.split(separator: "/").last ?? "file")
         let process = try start(["-x", "\(connections)"] + arguments, path: path)
         guard process.waits(for: each * Int64(connections), name: name) else {
@@ -118,7 +75,7 @@ final class Stage: Sendable {
         process.signal(SIGKILL)
         _ = try process.wait()
         origin.dropConnections()
-        behave()
+        origin.behave()
         return recorded(name) ?? 0
     }
 
@@ -148,16 +105,6 @@ extension [OriginRequest] {
             let range = request.range?.bytes(of: size) ?? 0..<size
             asked.insert(ByteRange(range.lowerBound, range.upperBound))
         }.count
-    }
-}
-
-extension OriginReply {
-    /// Makes a server that stalls in its bodies ignore canaries as well.
-    ///
-    /// A download that stalls for a test remains stalled.
-    func silentToCanaries(_ request: OriginRequest) -> OriginReply {
-        guard stallAfter != nil, request.range?.last == 0 else { return self }
-        return with { $0.delayBeforeHeaders = .infinity }
     }
 }
 

@@ -20,7 +20,7 @@ struct UnmarkedStage {
 
     init() throws {
         (stage, home) = (try Stage(size: Self.size, seed: 9), try Sandbox())
-        stage.change { $0.lastModified = httpDate(unixTime: Self.date) }
+        stage.origin.change { $0.lastModified = httpDate(unixTime: Self.date) }
     }
 
     /// Downloads the file.
@@ -55,8 +55,6 @@ struct UnmarkedStage {
     /// Makes the server state a digest.
     func state(digest: [UInt8]?) {
         let value = digest.map { "sha-256=:\(Data($0).base64EncodedString()):" }
-        stage.change { offer in
-            offer.bend = { _, reply in if let value { reply.set("Repr-Digest", value) } }
-        }
+        stage.origin.bend { _, reply in if let value { reply.set("Repr-Digest", value) } }
     }
 }

@@ -3,7 +3,7 @@ import TestSupport
 /// A known file, an origin with faults that a test chooses, and a folder for the download.
 final class WireTrial: Sendable {
     let content: Content
-    let origin: FaultOrigin
+    let origin: Origin
     let sandbox: Sandbox
     /// The network of the origin and segget; `nil` for loopback.
     let network: NetworkPair?
@@ -17,7 +17,7 @@ final class WireTrial: Sendable {
         let content = Content(size: size, seed: seed)
         self.content = content
         self.network = network
-        origin = try FaultOrigin(network: network, sendBuffer: sendBuffer) {
+        origin = try Origin(network: network, sendBuffer: sendBuffer) {
             answer($0, content)
         }
         sandbox = try Sandbox()

@@ -7,12 +7,12 @@ import Testing
 /// Tests the queue as a library: waiting, groups and subscribers.
 struct DownloadQueueTests {
     private let home: Sandbox
-    private let origin: FaultOrigin
+    private let origin: Origin
     private let goesOn = Guarded(false)
 
     init() throws {
         home = try Sandbox()
-        origin = try FaultOrigin { [goesOn] request in
+        origin = try Origin { [goesOn] request in
             let content = Content(size: 300_000, seed: 5)
             return .file(content, for: request, etag: "\"v\"").with { reply in
                 guard request.method == "GET", request.target.hasPrefix("/slow") else { return }

@@ -11,14 +11,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct QueueCareTests {
     private let home: Sandbox
-    private let origin: FaultOrigin
+    private let origin: Origin
     /// Until this is true, replies to `GET` stall after their first bytes.
     private let goesOn = Guarded(false)
     private static let content = Content(size: 300_000, seed: 5)
 
     init() throws {
         home = try Sandbox()
-        origin = try FaultOrigin { [goesOn] request in
+        origin = try Origin { [goesOn] request in
             .file(Self.content, for: request, etag: "\"v\"").with { reply in
                 if request.target.hasPrefix("/gone") { reply = .text(404) }
                 guard request.method == "GET" else { return }

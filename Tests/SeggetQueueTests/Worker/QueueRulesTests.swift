@@ -9,14 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct QueueRulesTests {
     private let home: Sandbox
-    private let origin: FaultOrigin
+    private let origin: Origin
     /// Until this is true, replies to `GET` stall after their first bytes.
     private let goesOn = Guarded(false)
     private static let content = Content(size: 3_000_000, seed: 7)
 
     init() throws {
         home = try Sandbox()
-        origin = try FaultOrigin { [goesOn] request in
+        origin = try Origin { [goesOn] request in
             .file(Self.content, for: request, etag: "\"v\"").with { reply in
                 guard request.method == "GET" else { return }
                 reply.stallAfter = 200_000

@@ -25,7 +25,7 @@ struct QueueStressTests {
     @Test(.timeLimit(.minutes(20))) func survivesRandomCommands() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("queue stress: seed \(seed)")
-        let origin = try FaultOrigin { request in
+        let origin = try Origin { request in
             .file(Self.content(request.target), for: request, etag: "\"v1\"").with {
                 if request.method == "GET" { $0.pace = 400_000 }
             }

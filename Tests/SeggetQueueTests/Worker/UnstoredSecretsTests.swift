@@ -9,11 +9,11 @@ import Testing
 /// Tests tasks with unstored secrets after their worker has ended.
 struct UnstoredSecretsTests {
     private let home: Sandbox
-    private let origin: FaultOrigin
+    private let origin: Origin
 
     init() throws {
         home = try Sandbox()
-        origin = try FaultOrigin { request in
+        origin = try Origin { request in
             // The content is different for each query and without one.
             let seed = UInt64(request.target.utf8.reduce(7) { $0 &* 31 &+ Int($1) })
             return .file(Content(size: 3000, seed: seed), for: request, etag: "\"v\"")

@@ -15,14 +15,14 @@ import Testing
     .enabled(if: NetworkPair.unavailable == nil, "\(NetworkPair.unavailable ?? "")"))
 struct FirstWaitTests {
     private let network: NetworkPair
-    private let origin: FaultOrigin
+    private let origin: Origin
     private let sandbox: Sandbox
     private let content = Content(size: 100_000, seed: 3)
 
     init() throws {
         network = try NetworkPair()
         sandbox = try Sandbox()
-        origin = try FaultOrigin(network: network) { [content] request in
+        origin = try Origin(network: network) { [content] request in
             .file(content, for: request, etag: "\"a\"")
         }
     }

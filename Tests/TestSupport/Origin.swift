@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// An HTTP/1.1 server on loopback that sends the replies of a closure, including wrong ones.
+/// An HTTP/1.1 server on loopback that sends files or the replies of a closure, also wrong ones.
 ///
 /// Each connection has a thread, which runs the closure. The closure must not wait for the origin
 /// to stop.
-public final class FaultOrigin: Sendable {
+public final class Origin: Sendable {
     /// The closure that answers.
     public typealias Handler = @Sendable (OriginRequest) -> OriginReply
 
@@ -20,6 +20,8 @@ public final class FaultOrigin: Sendable {
     /// Reserves the port while connections are refused.
     private let place = Guarded<OriginListener?>(nil)
     private let serve: @Sendable (Int32) -> Void
+    /// The files that it serves; `nil` if a closure makes the replies.
+    let offer: Guarded<Offer>?
 
     /// Starts the server on a free port.
     ///
@@ -32,10 +34,20 @@ public final class FaultOrigin: Sendable {
     ///     ``bytesServed`` is close to what the peer has read.
     ///   - handler: answers a request.
     /// - Throws: ``SystemCallError``.
-    public init(
+    public convenience init(
         address: String? = nil, port: UInt16 = 0, network: NetworkPair? = nil,
         sendBuffer: Int32? = nil, _ handler: @escaping Handler
     ) throws {
+        try self.init(
+            address: address, port: port, network: network, sendBuffer: sendBuffer, offer: nil,
+            handler)
+    }
+
+    init(
+        address: String?, port: UInt16 = 0, network: NetworkPair?, sendBuffer: Int32?,
+        offer: Guarded<Offer>?, _ handler: @escaping Handler
+    ) throws {
+        self.offer = offer
         let address = address ?? (network == nil ? "127.0.0.1" : NetworkPair.serverAddress)
         namespace = network?.serverPath
         let stopSignal = try StopSignal()
