@@ -71,7 +71,7 @@ test soak soak-service: export SEGGET_BINARY ?= $(CURDIR)/.build/$(if $(ONLY),de
 
 build-tests: $(if $(ONLY),,build)
 	scripts/packages.sh test
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 
 test: build-tests
 	scripts/test.py $(if $(ONLY),--only '$(ONLY)')

@@ -14,13 +14,17 @@ while IFS= read -r path; do
     fail "$path is tracked by git, and should not be"
 done < <(git ls-files -- '.build*' Package.resolved '*.part' '*.segget')
 
-# Rules have no clock, no file and no socket to import, and wait for nothing; SwiftPM checks all other imports.
+# Rules have no clock, no file and no socket to import, and wait for nothing; SwiftPM refuses imports of what is above.
 imports='^ *(@[^ ]+ )*((public|package|internal) )?import '
 git grep -nE "$imports(Glibc|Foundation|CLinux|CCurl|Synchronization)$" -- Sources/SegmenterRules &&
     fail "these rules import more than \`log2\` and \`Data\`"
 git grep -nwE 'async|await|Task' -- Sources/SegmenterRules Sources/SeggetQueue/Rules \
     Sources/Segmenter/Download/{Attempts,DownloadMachine,LossCheck,NetworkLoss,Plan}.swift |
     grep -vE ':[0-9]+: *//' && fail "these rules wait"
+
+# libcurl is for transfers, URLs and dates.
+git grep -nE "${imports}CCurl$" -- Sources ':!Sources/SegmenterTransport' ':!Sources/SegmenterURLs' &&
+    fail "these files import libcurl"
 
 # Full Foundation slows every start, and so is only for what \`segget\` is not linked with.
 git grep -nE "${imports}Foundation$" -- Sources ':!Sources/SeggetQueue' ':!Sources/SeggetService' \

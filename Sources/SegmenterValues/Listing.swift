@@ -117,7 +117,7 @@ public struct PlanError: Error, Sendable, Hashable {
         case folderIsFile(String)
     }
 
-    /// What is wrong with a path.
+    /// Why a path cannot be used.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif

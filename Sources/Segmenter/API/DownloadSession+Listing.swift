@@ -1,7 +1,6 @@
 import Assembler
 import SegmenterRules
 public import SegmenterValues
-import SegmenterURLs
 
 extension DownloadSession {
     /// The number of files whose servers are asked at a time.

@@ -1,6 +1,5 @@
 import Assembler
 import Glibc
-import SegmenterURLs
 public import SegmenterValues
 
 // Plans of listings: their names, their lines, and the files that hold them.

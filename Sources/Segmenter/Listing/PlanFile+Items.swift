@@ -1,16 +1,17 @@
 public import SegmenterValues
 
 extension PlanFile {
-    /// Returns the download of the file at an index, from 0.
+    /// Makes the download of the file at an index.
     ///
     /// The file must have the size, digest and validators that the plan states. The plan may come
     /// from another person, so folders are created only in `folder`, and Kerberos tickets are not
     /// sent.
     ///
     /// - Parameters:
-    ///   - index: The index.
+    ///   - index: The index, from 0.
     ///   - options: The options of all files.
     ///   - folder: The folder of the set.
+    /// - Returns: The URL, destination and options.
     /// - Throws: `PlanError`, if the plan can no longer be read, or was altered meanwhile.
     public func item(
         at index: Int, options: DownloadOptions, folder: String

@@ -3,7 +3,7 @@
 
 import Assembler
 import FoundationEssentials
-import SegmenterURLs
+import SegmenterValues
 
 /// The lines of a plan, which `docs/plan.md` specifies.
 ///

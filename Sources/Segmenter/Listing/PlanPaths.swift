@@ -27,9 +27,10 @@ struct PlanPaths {
 
     private func folded(_ path: String) -> String { foldsCase ? path.lowercased() : path }
 
-    /// Returns the indices, in ascending order, of files that repeat an earlier one.
+    /// Checks that all files can exist together.
     ///
     /// - Parameter file: Reads the file at an index.
+    /// - Returns: The indices, in ascending order, of files that repeat an earlier one.
     /// - Throws: `duplicate`, `folderIsFile`; the errors of `file`.
     mutating func check(
         _ file: (Int) throws(PlanError) -> Listing.File
