@@ -101,7 +101,9 @@ struct SingleRequestPlacesTests {
             "aria2c --no-conf --use-head=false \(connections) -o f.bin $B/f.bin", .segget)
         #expect(outcome.code == 0, "\(outcome.text.lines)")
         let asked = outcome.requests.asked
-        #expect(asked.first == "HEAD" && asked.count > 1, "\(asked)")
-        #expect(asked.dropFirst().allSatisfy { $0.hasPrefix("GET bytes=") }, "\(asked)")
+        #expect(asked.first == "HEAD", "\(asked)")
+        // If the download takes more than a second, `HEAD` also checks the version at its end.
+        let gets = asked.filter { $0.hasPrefix("GET") }
+        #expect(!gets.isEmpty && gets.allSatisfy { $0.hasPrefix("GET bytes=") }, "\(asked)")
     }
 }
