@@ -48,8 +48,10 @@ enum PlanTargets {
     }
 
     private static func read(_ bytes: [UInt8]) throws(PlanError) -> PlanFile {
-        let descriptor = memfd_create("plan", 0)
+        var template = Array("/dev/shm/segget-fuzz-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
         defer { close(descriptor) }
+        unlink(template)
         expect(descriptor >= 0 && writeFully(descriptor, bytes) == 0, "no memory")
         return try PlanFile("/proc/self/fd/\(descriptor)")
     }
