@@ -3,7 +3,7 @@ import Glibc
 /// Returns the umask of the process.
 ///
 /// Reads it from /proc, because umask(2) returns it only by changing it for all threads.
-func processUmask() -> mode_t {
+package func processUmask() -> mode_t {
     let digits = firstLine(of: "/proc/self/status") { line -> String? in
         line.hasPrefix("Umask:") ? line.dropFirst("Umask:".count).filter { !$0.isWhitespace } : nil
     }

@@ -79,7 +79,10 @@ extension Listing {
             do throws(PlanError) {
                 _ = try PlanFile(path)
             } catch {
-                if error.kind == .notAPlan { throw PlanError(.notReplaced) }
+                switch error.kind {
+                case .notAPlan, .unreadable, .laterVersion: throw PlanError(.notReplaced)
+                default: break
+                }
             }
         }
         var template = Array((path + ".XXXXXX").utf8CString)
@@ -90,11 +93,7 @@ extension Listing {
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         do throws(PlanError) {
             try write(to: descriptor)
-            if !isSigned {
-                let mask = umask(0)
-                umask(mask)
-                fchmod(descriptor, 0o666 & ~mask)
-            }
+            if !isSigned { fchmod(descriptor, 0o666 & ~processUmask()) }
             guard fsync(descriptor) == 0, rename(temporary, path) == 0 else {
                 throw PlanError(.unwritable(errno: errno))
             }

@@ -19,13 +19,11 @@ public final class PlanFile: Sendable {
     public let isSigned: Bool
     private let descriptor: Int32
     private let seed: UInt32
-    /// The offsets of the lines of files.
-    private let starts: [Int64]
-    /// The numbers of the lines that are not files of their own, in ascending order.
-    private let repeated: [Int]
+    /// The lines of files: their offsets, and their numbers from 1.
+    private let lines: [(start: Int64, number: UInt32)]
 
     /// The number of files.
-    public var count: Int { starts.count }
+    public var count: Int { lines.count }
 
     /// Opens a plan, and checks all of its lines.
     ///
@@ -65,9 +63,10 @@ public final class PlanFile: Sendable {
                 try Self.file(
                     at: starts[index], of: descriptor, seed: seed, number: index + 2)
             }
-            self.repeated = repeated.map { $0 + 2 }
-            for index in repeated.reversed() { starts.remove(at: index) }
-            (self.path, self.descriptor, self.seed, self.starts) = (path, descriptor, seed, starts)
+            self.lines = starts.indices.lazy.filter { !repeated.contains($0) }.map {
+                (starts[$0], UInt32(truncatingIfNeeded: $0 + 2))
+            }
+            (self.path, self.descriptor, self.seed) = (path, descriptor, seed)
             source = Listing.Source(
                 head.source.kind, address: head.source.address, pin: head.source.pin)
             (set, size, isSigned) = (head.set, head.size, head.signed ?? false)
@@ -83,9 +82,9 @@ public final class PlanFile: Sendable {
     ///
     /// - Throws: `PlanError`, if the plan can no longer be read, or was altered meanwhile.
     public func file(at index: Int) throws(PlanError) -> Listing.File {
-        var number = index + 2
-        for line in repeated where line <= number { number += 1 }
-        return try Self.file(at: starts[index], of: descriptor, seed: seed, number: number)
+        let line = lines[index]
+        return try Self.file(
+            at: line.start, of: descriptor, seed: seed, number: Int(line.number))
     }
 
     private static func file(

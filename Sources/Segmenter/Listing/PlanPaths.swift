@@ -30,11 +30,11 @@ struct PlanPaths {
     /// Checks that all files can exist together.
     ///
     /// - Parameter file: Reads the file at an index.
-    /// - Returns: The indices, in ascending order, of files that repeat an earlier one.
+    /// - Returns: The indices of files that repeat an earlier one.
     /// - Throws: `duplicate`, `folderIsFile`; the errors of `file`.
     mutating func check(
         _ file: (Int) throws(PlanError) -> Listing.File
-    ) throws(PlanError) -> [Int] {
+    ) throws(PlanError) -> Set<Int> {
         files.sort { ($0.hash, $0.index) < ($1.hash, $1.index) }
         var repeated: Set<Int> = []
         var suspects: [Int] = []
@@ -49,7 +49,7 @@ struct PlanPaths {
             start = end
         }
         try compareFolders(suspects, file)
-        return repeated.sorted()
+        return repeated
     }
 
     /// Compares files whose paths have the same hash.
