@@ -54,6 +54,8 @@ package struct FileStatus: Sendable, Hashable {
     package var allocated: Int64
     /// The modification time, in whole seconds since 1970.
     package var modified: Int64
+    /// The nanoseconds of the modification time after the whole second.
+    var modifiedNanoseconds: Int64
     /// Whether this is a regular file rather than a folder, device, pipe, socket or link.
     package var isRegular: Bool
     /// The user ID of the owner.
@@ -69,6 +71,7 @@ package struct FileStatus: Sendable, Hashable {
         size = Int64(status.st_size)
         allocated = Int64(status.st_blocks) * 512
         modified = Int64(status.st_mtim.tv_sec)
+        modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
         isRegular = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
     }

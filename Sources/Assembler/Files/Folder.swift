@@ -22,7 +22,24 @@ package final class Folder: Sendable {
         guard descriptor >= 0 else { throw .folderUnavailable(path: path, errno: errno) }
     }
 
+    private init(path: String, descriptor: Int32) {
+        (self.path, self.descriptor) = (path, descriptor)
+    }
+
     deinit { close(descriptor) }
+
+    /// Opens a folder in this one, without following a symbolic link.
+    ///
+    /// - Parameter name: One name, not a path.
+    /// - Returns: The folder; `nil` with `errno` set if there is none.
+    package func folder(_ name: String) -> Folder? {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
+        let opened = openat(descriptor, name, flags)
+        return opened < 0 ? nil : Folder(path: path(of: name), descriptor: opened)
+    }
+
+    /// Removes a folder in this one if it is empty.
+    package func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
     /// Calls `body` with the open folder's descriptor.
     func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result { body(descriptor) }
@@ -97,7 +114,7 @@ package final class Folder: Sendable {
     }
 
     /// Removes a file; succeeds also if it does not exist or its name is too long.
-    func remove(_ name: String) throws(AssemblyError) {
+    package func remove(_ name: String) throws(AssemblyError) {
         guard unlinkat(descriptor, name, 0) == 0 || [ENOENT, ENAMETOOLONG].contains(errno) else {
             throw failure("unlink", name)
         }
@@ -114,8 +131,38 @@ package final class Folder: Sendable {
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink > 1
     }
 
+    /// Replaces a file atomically and durably: temporary file, fsync, rename.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file; that of the temporary file has a `~` behind it.
+    ///   - mode: The permissions.
+    ///   - body: Writes the content to a descriptor; returns 0, or `errno`.
+    /// - Throws: `cannotCreate`, `io`. After an error, the file is as before.
+    package func write(
+        _ name: String, mode: UInt32, _ body: (Int32) -> Int32
+    ) throws(AssemblyError) {
+        let temporary = name + "~"
+        try remove(temporary)
+        guard let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL) else {
+            throw .cannotCreate(path: path(of: temporary), errno: errno)
+        }
+        defer { close(file) }
+        do throws(AssemblyError) {
+            let code = body(file)
+            guard code == 0 else { throw .io(operation: "write", path: path, errno: code) }
+            guard fchmod(file, mode) == 0 || isUnsupported(errno: errno),
+                fsync(file) == 0 || isUnsupported(errno: errno)
+            else { throw failure("fsync", temporary) }
+            try rename(temporary, to: name)
+            try sync()
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+    }
+
     /// Makes renames and removals in the folder durable.
-    func sync() throws(AssemblyError) {
+    package func sync() throws(AssemblyError) {
         guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
             throw failure("fsync", "")
         }

@@ -60,7 +60,7 @@ extension Folder {
         }
     }
 
-    private func forEachEntry(
+    func forEachEntry(
         _ body: (_ name: UnsafeBufferPointer<UInt8>, _ inode: UInt64, _ type: UInt8) -> Void
     ) {
         withDescriptor { descriptor in

@@ -151,13 +151,13 @@ public final class DownloadSession: Sendable {
         start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL, jars)
     }
 
-    private func start(
+    func start(
         _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?,
-        _ jars: CookieJars? = nil
+        _ jars: CookieJars? = nil, record: BatchRun.Record? = nil
     ) -> DownloadBatch {
         let run = BatchRun(
             loop: loop, list: list, jobs: jobs, failFast: failFast, names: names,
-            events: BatchEvents(), refreshURL: refreshURL, jars: jars)
+            events: BatchEvents(), refreshURL: refreshURL, jars: jars, record: record)
         return running.withLock { running in
             let number = (running.keys.max() ?? 0) + 1
             let task = Task { [monitor = self.running, checkPriority] in

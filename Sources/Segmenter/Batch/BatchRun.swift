@@ -7,12 +7,16 @@ import SegmenterTransport
 
 /// Runs the files of one batch.
 final class BatchRun: Sendable {
+    /// Records the result of a file, by its index in the list; must not block.
+    typealias Record = @Sendable (Int, Result<DownloadedFile, DownloadError>) -> Void
+
     let loop: TransferLoop
     let list: BatchList
     let failFast: Bool
     let names: BatchNames
     let events: BatchEvents
     private let refreshURL: RefreshURL?
+    private let record: Record?
     /// The cookies of the batch.
     private let jars: CookieJars
     /// The attempts that a server may refuse before later files stop waiting for the file's name.
@@ -32,11 +36,13 @@ final class BatchRun: Sendable {
 
     init(
         loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
-        events: BatchEvents, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil
+        events: BatchEvents, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil,
+        record: Record? = nil
     ) {
         self.loop = loop
         self.jars = jars ?? CookieJars()
         self.refreshURL = refreshURL
+        self.record = record
         self.list = list
         let width = BatchWidth(jobs: DescriptorBudget.current.jobs(jobs))
         slots = BatchSlots(width)
@@ -166,6 +172,7 @@ final class BatchRun: Sendable {
     private func end(_ index: Int, _ result: Result<DownloadedFile, DownloadError>) {
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
+        record?(index, result)
         events.offer(BatchEvent(index: index, kind: .ended(result)))
         slots.end(index, of: WebURL(list[index].url)?.origin, isDone: (try? result.get()) != nil)
     }

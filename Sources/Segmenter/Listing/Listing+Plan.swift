@@ -16,8 +16,7 @@ extension Listing {
                 text += "\n\(file.path)\n\(WebURL(file.address)?.redacted ?? "")"
             }
         }
-        let digits = String(shortHash(of: text), radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return PlanFormat.hex(shortHash(of: text))
     }
 
     /// The sum of all sizes in bytes; `nil` if one is unknown.

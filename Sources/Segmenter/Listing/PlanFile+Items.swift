@@ -1,3 +1,4 @@
+import Assembler
 public import SegmenterValues
 
 extension PlanFile {
@@ -33,9 +34,26 @@ extension Listing.File {
     private static let preferred: [DigestAlgorithm] = [.sha512, .sha256, .sha1, .md5, .crc32]
 
     /// The most reliable digest; `nil` if none is known.
-    package var strongestDigest: Digest? {
-        Self.preferred.lazy.compactMap { wanted in digests.first { $0.algorithm == wanted } }.first
+    package var strongestDigest: Digest? { Self.strongest(digests) }
+
+    /// Returns the most reliable of several digests of a file; `nil` for none.
+    static func strongest(_ digests: [Digest]) -> Digest? {
+        preferred.lazy.compactMap { wanted in digests.first { $0.algorithm == wanted } }.first
     }
+
+    /// A hash of what a plan states about the version: size, digests and validators.
+    ///
+    /// If it is ``Listing/File/openVersion``, any version is the planned one.
+    var version: UInt64 {
+        guard let size else { return Self.openVersion }
+        guard digests.isEmpty else {
+            return shortHash(of: "\(size) \(digests.map(\.description).sorted())")
+        }
+        return shortHash(of: "\(size) \(etag ?? "-") \(lastModified ?? "-")")
+    }
+
+    /// The hash of a version about which nothing is known.
+    static let openVersion: UInt64 = 0
 
     /// The version to which a download is pinned; `nil` if the size is unknown.
     ///

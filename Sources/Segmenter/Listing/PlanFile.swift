@@ -4,8 +4,9 @@ public import SegmenterValues
 
 /// A plan on disk: the files of a data set, in the format of `docs/plan.md`.
 ///
-/// The file stays open, and its entries are read when they are needed. Per entry, memory holds only
-/// the place of its line. May be used from any thread; blocks on the disk.
+/// The file stays open, and its entries are read when they are needed. Per entry, memory holds the
+/// place of its line, and hashes of its path and version. May be used from any thread; blocks on
+/// the disk.
 public final class PlanFile: Sendable {
     /// The path, as given.
     public let path: String
@@ -19,8 +20,21 @@ public final class PlanFile: Sendable {
     public let isSigned: Bool
     private let descriptor: Int32
     private let seed: UInt32
-    /// The lines of files: their offsets, and their numbers from 1.
-    private let lines: [(start: Int64, number: UInt32)]
+    private let lines: [Entry]
+
+    /// What memory holds about a file.
+    private struct Entry {
+        /// The offset of the line.
+        var start: Int64
+        /// The number of the line, from 1.
+        var number: UInt32
+        /// The index of the file whose path has the hash that is next in order.
+        var inOrder: UInt32 = 0
+        /// The hash of the path.
+        var path: Int
+        /// The hash of the version.
+        var version: UInt64
+    }
 
     /// The number of files.
     public var count: Int { lines.count }
@@ -37,17 +51,21 @@ public final class PlanFile: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw PlanError(.unreadable(errno: errno)) }
         do throws(PlanError) {
-            var lines = PlanLines(descriptor)
-            guard let first = try lines.next() else { throw PlanError(.notAPlan, line: 1) }
+            var lines = FileLines(descriptor, longest: PlanFormat.longestLine)
+            guard let first = try Self.next(&lines, number: 1) else { throw PlanError(.notAPlan, line: 1) }
             let head = try PlanFormat.head(first.bytes)
             let seed = PlanFormat.seed(set: head.set)
             var paths = PlanPaths(foldsCase: foldsCase)
-            var starts: [Int64] = []
+            var entries: [Entry] = []
             var sum: Int64? = 0
-            while let line = try lines.next() {
-                let file = try PlanFormat.file(line.bytes, seed: seed, number: starts.count + 2)
+            while let line = try Self.next(&lines, number: entries.count + 2) {
+                let number = entries.count + 2
+                let file = try PlanFormat.file(line.bytes, seed: seed, number: number)
                 paths.add(file.path)
-                starts.append(line.start)
+                entries.append(
+                    Entry(
+                        start: line.start, number: UInt32(truncatingIfNeeded: number),
+                        path: file.path.hashValue, version: file.version))
                 sum = sum.flatMap { sum in
                     file.size.flatMap { size in
                         let (sum, isTooLarge) = sum.addingReportingOverflow(size)
@@ -55,17 +73,26 @@ public final class PlanFile: Sendable {
                     }
                 }
             }
-            guard starts.count == head.files else {
-                throw PlanError(.cut(expected: head.files, got: starts.count))
+            guard entries.count == head.files else {
+                throw PlanError(.cut(expected: head.files, got: entries.count))
             }
             guard sum == head.size else { throw PlanError(.badSize, line: 1) }
             let repeated = try paths.check { (index) throws(PlanError) in
                 try Self.file(
-                    at: starts[index], of: descriptor, seed: seed, number: index + 2)
+                    at: entries[index].start, of: descriptor, seed: seed, number: index + 2)
             }
-            self.lines = starts.indices.lazy.filter { !repeated.contains($0) }.map {
-                (starts[$0], UInt32(truncatingIfNeeded: $0 + 2))
+            if !repeated.isEmpty {
+                var number = 0
+                entries.removeAll { _ in
+                    defer { number += 1 }
+                    return repeated.contains(number)
+                }
             }
+            let order = entries.indices.sorted { entries[$0].path < entries[$1].path }
+            for (place, index) in order.enumerated() {
+                entries[place].inOrder = UInt32(truncatingIfNeeded: index)
+            }
+            self.lines = entries
             (self.path, self.descriptor, self.seed) = (path, descriptor, seed)
             source = Listing.Source(
                 head.source.kind, address: head.source.address, pin: head.source.pin)
@@ -87,69 +114,71 @@ public final class PlanFile: Sendable {
             at: line.start, of: descriptor, seed: seed, number: Int(line.number))
     }
 
-    private static func file(
-        at start: Int64, of descriptor: Int32, seed: UInt32, number: Int
-    ) throws(PlanError) -> Listing.File {
-        var lines = PlanLines(descriptor, from: start, chunk: 4 << 10)
-        guard let line = try lines.next() else { throw PlanError(.altered, line: number) }
-        return try PlanFormat.file(line.bytes, seed: seed, number: number)
+    /// Returns the index of the file with a path; `nil` if the set has none.
+    func index(of path: String) -> Int? {
+        let hash = path.hashValue
+        var (low, high) = (0, lines.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if lines[Int(lines[middle].inOrder)].path < hash {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        while low < lines.count, lines[Int(lines[low].inOrder)].path == hash {
+            let index = Int(lines[low].inOrder)
+            // Only paths with one hash must be compared, as the hash of a path that the set does
+            // not have hardly ever is that of another one.
+            let isAlone =
+                low + 1 == lines.count || lines[Int(lines[low + 1].inOrder)].path != hash
+            if isAlone || (try? file(at: index).path) == path { return index }
+            low += 1
+        }
+        return nil
     }
-}
 
-/// Reads a file line by line.
-private struct PlanLines {
-    private let descriptor: Int32
-    private let chunk: Int
-    /// The bytes that were read and not returned yet; the first has this offset in the file.
-    private var buffer: [UInt8] = []
-    private var used = 0
-    private var offset: Int64
-    private var number = 0
+    /// The version of the file at an index, as a hash of what the plan states about it.
+    func version(at index: Int) -> UInt64 { lines[index].version }
 
-    init(_ descriptor: Int32, from offset: Int64 = 0, chunk: Int = 256 << 10) {
-        (self.descriptor, self.offset, self.chunk) = (descriptor, offset, chunk)
-    }
-
-    /// Returns the next line without its line feed, and its offset; `nil` at the end of the file.
+    /// Writes a copy of the plan, with the same permissions as `segget plan -o` sets.
     ///
-    /// - Throws: `unreadable`; `altered` if the line is too long or has no line feed.
-    mutating func next() throws(PlanError) -> (bytes: [UInt8], start: Int64)? {
-        number += 1
-        var searched = used
-        while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-                let start = offset + Int64(used)
-                let bytes = Array(buffer[used..<end])
-                used = end + 1
-                return (bytes, start)
-            }
-            searched = buffer.count - used
-            offset += Int64(used)
-            buffer.removeFirst(used)
-            used = 0
-            guard buffer.count <= PlanFormat.longestLine else {
-                throw PlanError(number == 1 ? .notAPlan : .altered, line: number)
-            }
-            guard try fill() else {
-                guard !buffer.isEmpty else { return nil }
-                throw PlanError(number == 1 ? .notAPlan : .altered, line: number)
+    /// - Throws: `AssemblyError.cannotCreate`, `io`.
+    func copy(to name: String, in folder: Folder) throws(AssemblyError) {
+        try folder.write(name, mode: isSigned ? 0o600 : 0o666 & ~processUmask()) { copied in
+            var (offset, buffer) = (off_t(0), [UInt8](repeating: 0, count: 256 << 10))
+            while true {
+                let count = pread(descriptor, &buffer, buffer.count, offset)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count == 0 ? 0 : errno }
+                let code = writeFully(copied, Array(buffer[..<count]))
+                guard code == 0 else { return code }
+                offset += off_t(count)
             }
         }
     }
 
-    /// Reads more bytes; returns `false` at the end of the file.
-    private mutating func fill() throws(PlanError) -> Bool {
-        let start = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: chunk))
-        let place = off_t(offset) + start
-        while true {
-            let count = buffer.withUnsafeMutableBytes { [descriptor, chunk] bytes in
-                pread(descriptor, bytes.baseAddress.map { $0 + start }, chunk, place)
+    private static func file(
+        at start: Int64, of descriptor: Int32, seed: UInt32, number: Int
+    ) throws(PlanError) -> Listing.File {
+        var lines = FileLines(
+            descriptor, from: start, chunk: 4 << 10, longest: PlanFormat.longestLine)
+        guard let line = try next(&lines, number: number) else {
+            throw PlanError(.altered, line: number)
+        }
+        return try PlanFormat.file(line.bytes, seed: seed, number: number)
+    }
+
+    private static func next(
+        _ lines: inout FileLines, number: Int
+    ) throws(PlanError) -> FileLines.Line? {
+        do throws(FileLines.Failure) {
+            return try lines.next()
+        } catch {
+            switch error {
+            case .unreadable(let code): throw PlanError(.unreadable(errno: code))
+            case .badLine: throw PlanError(number == 1 ? .notAPlan : .altered, line: number)
             }
-            if count < 0, errno == EINTR { continue }
-            buffer.removeLast(chunk - max(0, count))
-            guard count >= 0 else { throw PlanError(.unreadable(errno: errno)) }
-            return count > 0
         }
     }
 }

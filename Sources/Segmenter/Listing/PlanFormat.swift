@@ -62,6 +62,12 @@ enum PlanFormat {
     /// Returns the initial value of the CRC-32 of each line of a set's plan.
     static func seed(set: String) -> UInt32 { CRC32.of(set.utf8) }
 
+    /// Returns a hash as 16 hexadecimal digits.
+    static func hex(_ hash: UInt64) -> String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+
     // MARK: Writing
 
     static func line(of file: Listing.File, seed: UInt32) -> [UInt8] {

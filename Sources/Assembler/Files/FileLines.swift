@@ -1,0 +1,90 @@
+import Glibc
+
+/// Reads an open file line by line, with pread(2).
+package struct FileLines {
+    /// The reason why a line cannot be read.
+    package enum Failure: Error, Sendable, Hashable {
+        /// The file cannot be read.
+        case unreadable(errno: Int32)
+        /// The line is too long, or the last line has no line feed.
+        case badLine
+    }
+
+    /// A line of the file.
+    package struct Line {
+        /// The bytes, without the line feed.
+        package var bytes: [UInt8]
+        /// The offset of the first byte in the file.
+        package var start: Int64
+    }
+
+    private let descriptor: Int32
+    private let chunk: Int
+    private let longest: Int
+    /// The bytes that were read and not returned yet; the first has this offset in the file.
+    private var buffer: [UInt8] = []
+    private var used = 0
+    private var offset: Int64
+
+    /// Creates a reader; the descriptor must stay open while it is used.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - offset: Where the first line begins.
+    ///   - chunk: The number of bytes to read at a time.
+    ///   - longest: The length of the longest line, in bytes.
+    package init(
+        _ descriptor: Int32, from offset: Int64 = 0, chunk: Int = 256 << 10, longest: Int = 1 << 20
+    ) {
+        (self.descriptor, self.offset, self.chunk, self.longest) = (
+            descriptor, offset, chunk, longest
+        )
+    }
+
+    /// Returns the next line; `nil` at the end of the file.
+    ///
+    /// - Throws: `Failure`. After `badLine`, the next call returns the line after it.
+    package mutating func next() throws(Failure) -> Line? {
+        var searched = used
+        var isTooLong = false
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Line(bytes: Array(buffer[used..<end]), start: offset + Int64(used))
+                used = end + 1
+                guard !isTooLong, line.bytes.count <= longest else { throw .badLine }
+                return line
+            }
+            if buffer.count - used > longest {
+                // Only whether the line ends is of interest now.
+                isTooLong = true
+                used = buffer.count
+            }
+            searched = buffer.count - used
+            offset += Int64(used)
+            buffer.removeFirst(used)
+            used = 0
+            guard try fill() else {
+                guard !buffer.isEmpty || isTooLong else { return nil }
+                used = buffer.count
+                throw .badLine
+            }
+        }
+    }
+
+    /// Reads more bytes; returns `false` at the end of the file.
+    private mutating func fill() throws(Failure) -> Bool {
+        let start = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: chunk))
+        let place = off_t(offset) + start
+        while true {
+            let count = buffer.withUnsafeMutableBytes { [descriptor, chunk] bytes in
+                pread(descriptor, bytes.baseAddress.map { $0 + start }, chunk, place)
+            }
+            if count < 0, errno == EINTR { continue }
+            let code = errno
+            buffer.removeLast(chunk - max(0, count))
+            guard count >= 0 else { throw .unreadable(errno: code) }
+            return count > 0
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+
+/// Appends records to a ledger on a thread of its own, in groups.
+///
+/// The records that arrive while a group is being written form the next one. Any thread may use it.
+package final class LedgerWriter: Sendable {
+    /// Makes a record, on the writer's thread; `nil` if there is nothing to record after all.
+    package typealias Making = @Sendable () -> LedgerRecord?
+
+    private struct State {
+        var waiting: [Making] = []
+        var thread: OwnedThread?
+        var isOver = false
+        var problem: AssemblyError?
+    }
+
+    /// The seconds after which written records are made durable.
+    ///
+    /// A file whose record a power cut destroys is read again, not downloaded again.
+    private static let syncInterval = 5.0
+
+    private let ledger: LedgerFile
+    private let state = Monitor(State())
+
+    package init(_ ledger: LedgerFile) { self.ledger = ledger }
+
+    /// Adds a record to the queue; never blocks.
+    package func add(_ make: @escaping Making) {
+        state.withLock { state in
+            state.waiting.append(make)
+            guard state.thread == nil else { return }
+            state.thread = OwnedThread(name: "ledger") { [self] in run() }
+        }
+    }
+
+    /// Writes the queued records durably and ends the thread; blocks.
+    ///
+    /// - Returns: The first error of a record that was not written.
+    package func finish() -> AssemblyError? {
+        let thread = state.withLock { state in
+            state.isOver = true
+            defer { state.thread = nil }
+            return state.thread
+        }
+        thread?.join()
+        return state.withLock { $0.problem }
+    }
+
+    private func run() {
+        var lastSync = monotonicSeconds()
+        while true {
+            let group = state.wait { state -> [Making]? in
+                guard !state.waiting.isEmpty else { return state.isOver ? [] : nil }
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            do throws(AssemblyError) {
+                let records = (group ?? []).compactMap { $0() }
+                if !records.isEmpty { try ledger.append(records) }
+                let isLast = group?.isEmpty ?? true
+                if isLast || monotonicSeconds() - lastSync >= Self.syncInterval {
+                    try ledger.synchronize()
+                    lastSync = monotonicSeconds()
+                }
+                if isLast { return }
+            } catch {
+                state.withLock { $0.problem = $0.problem ?? error }
+                if group?.isEmpty ?? true { return }
+            }
+        }
+    }
+}
