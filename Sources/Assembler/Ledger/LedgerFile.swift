@@ -228,6 +228,28 @@ package final class LedgerFile: Sendable {
         return head.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
     }
 
+    /// Whether a run on this machine works on the set, as `/proc/locks` shows (proc_locks(5)).
+    ///
+    /// Taking the lock to find out could keep another run from taking it.
+    package var isLocked: Bool {
+        guard let identity = state.withLock({ FileStatus(of: $0.descriptor)?.identity }) else {
+            return false
+        }
+        let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
+        guard locks >= 0 else { return false }
+        defer { close(locks) }
+        var lines = FileLines(locks, chunk: 4 << 10)
+        while let line = try? lines.next() {
+            let words = String(decoding: line.bytes, as: UTF8.self).split(separator: " ")
+            if words.count > 5, words[1] == "FLOCK",
+                words[5].split(separator: ":").last == "\(identity.inode)"
+            {
+                return true
+            }
+        }
+        return false
+    }
+
     // MARK: Reading
 
     /// Returns the run that began last.

@@ -41,9 +41,11 @@ package struct LedgerRecord: Codable, Sendable, Hashable {
     package var code: Int32?
     /// The message of the failure.
     package var message: String?
+    /// The next step for the user.
+    package var hint: String?
 
     enum CodingKeys: String, CodingKey {
-        case path, event, at, size, inode, version, digests, kind, code, message
+        case path, event, at, size, inode, version, digests, kind, code, message, hint
         case modified = "mtime_ns"
         case proof = "verified_by"
     }

@@ -14,11 +14,7 @@ extension GetCommand {
         guard !urls.isEmpty || !batch.inputFile.isEmpty || batch.plan != nil else {
             throw ValidationError("Missing expected argument: a URL, or `--input-file`")
         }
-        guard batch.plan == nil || urls.isEmpty && batch.inputFile.isEmpty else {
-            throw ValidationError(
-                "`--plan` has the URLs: leave out "
-                    + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
-        }
+        try validateSet()
         guard isBatch else { return }
         guard !batch.inputFile.contains("-") || !access.readsStandardInput else {
             throw ValidationError("standard input cannot be both a list and a secret")
@@ -65,27 +61,14 @@ extension GetCommand {
                 items[$0].batchItem(options: options, folder: folder)
             }
         }
-        do throws(PlanError) {
-            let plan = try PlanFile(path)
-            return FileList(count: plan.count) { index in
-                do throws(PlanError) {
-                    return try plan.item(at: index, options: options, folder: folder)
-                } catch {
-                    Self.end(error, path)
-                }
+        let plan = Self.plan(at: path)
+        return FileList(count: plan.count) { index in
+            do throws(PlanError) {
+                return try plan.item(at: index, options: options, folder: folder)
+            } catch {
+                Self.end(.plan(error, path: path))
             }
-        } catch {
-            Self.end(error, path)
         }
-    }
-
-    /// Ends the process because of a plan; parts of files remain for the next run.
-    private static func end(_ error: PlanError, _ path: String) -> Never {
-        let colour = Terminal.standardError.colour
-        for message in Diagnostic.messages(error, path: path) {
-            StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
-        }
-        Glibc.exit(Diagnostic.status(error).rawValue)
     }
 
     /// Downloads all files on other threads while the main thread waits for signals.
@@ -97,23 +80,47 @@ extension GetCommand {
             count: files.count, jobs: batch.jobs, failFast: batch.failFast,
             refreshURL: refresh?.link, jars: jar?.jars, item: files.item)
         let settings = reportSettings(terminal: .standardError, refresh)
+        Self.follow(download, session, interrupts, hooks, jar, item: files.item) {
+            BatchReport(settings, count: files.count)
+        } end: { _ in
+            .done
+        }
+    }
+
+    /// Reports a batch until it ends, while the calling thread waits for signals.
+    ///
+    /// - Parameters:
+    ///   - download: The batch.
+    ///   - session: Its session, which ends with it.
+    ///   - interrupts: The signals.
+    ///   - hooks: The commands to run.
+    ///   - jar: The file that gets the cookies.
+    ///   - item: Returns the file at an index of the batch.
+    ///   - begin: Makes the report of its events.
+    ///   - end: Does what is to be done after the last file, before the summary.
+    static func follow(
+        _ download: DownloadBatch, _ session: DownloadSession, _ interrupts: Interrupts,
+        _ hooks: Hooks, _ jar: CookieJarFile?, item: @escaping @Sendable (Int) -> BatchItem,
+        begin: @escaping @Sendable () -> BatchReport,
+        end: @escaping @Sendable (inout BatchReport) -> ExitStatus
+    ) -> Never {
         Task {
             // The hooks run one at a time, concurrently with the downloads.
             let (ended, continuation) = AsyncStream.makeStream(of: BatchEvent.self)
             let commands = Task {
                 for await event in ended {
                     guard case .ended(let result) = event.kind else { continue }
-                    let url = files.item(event.index).url
-                    await hooks.run(result, url: url, status: ExitStatus(result))
+                    await hooks.run(result, url: item(event.index).url, status: ExitStatus(result))
                 }
             }
-            var report = BatchReport(settings, count: files.count)
+            var report = begin()
             for await event in download.events {
                 report.handle(event, signal: interrupts.received)
                 if case .ended = event.kind, hooks.areWanted { continuation.yield(event) }
             }
             continuation.finish()
-            var status = report.finish(signal: interrupts.received)
+            let last = end(&report)
+            var status = report.finish(signal: interrupts.received).worse(last)
             if let jar { status = jar.save(status) }
             await commands.value
             await session.shutdown()

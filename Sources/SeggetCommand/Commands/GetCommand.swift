@@ -151,16 +151,20 @@ package struct GetCommand: ParsableCommand {
         var options = options
         options.access = try access.read()
         try kerberos.apply(to: &options.access)
-        let list = fileList(options)
+        // A set is opened only to download it: a dry run writes nothing.
+        let plan = scripts.dryRun ? nil : batch.plan
+        let list = plan == nil ? fileList(options) : nil
         let interrupts = Interrupts()
         let session = DownloadSession(
             rateLimit: limits.limitRate, memory: ServerMemory.own)
         let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
         let jar = cookies.cookieJar.map {
-            CookieJarFile($0, options, url: list == nil ? urls[0] : nil)
+            CookieJarFile($0, options, url: isBatch ? nil : urls[0])
         }
+        if let plan { runSet(plan, options, session, interrupts, hooks, refresh, jar) }
         if let list {
             if scripts.dryRun {
+                if let path = batch.plan, batch.deleteExtra { showExtras(of: Self.plan(at: path)) }
                 DryRun(files: list, json: json, typed: urls).run(session, interrupts)
             }
             runBatch(list, session, interrupts, hooks, refresh, jar)

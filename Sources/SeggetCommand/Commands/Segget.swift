@@ -8,7 +8,7 @@ import Segmenter
 package struct Segget: ParsableCommand {
     package static let configuration: CommandConfiguration = root([
         GetCommand.self, PlanCommand.self, ProbeCommand.self, VerifyCommand.self,
-        RepairCommand.self, BenchCommand.self,
+        RepairCommand.self, StatusCommand.self, BenchCommand.self,
     ])
 
     package init() {}
@@ -22,7 +22,7 @@ package struct Segget: ParsableCommand {
             commandName: "segget",
             abstract: "Download files over HTTP(S) in segments; resumable and verified.",
             usage: "segget [get] <url>... [<options>]\nsegget probe <url> [<options>]"
-                + "\nsegget plan <url>... [<options>]\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]"
+                + "\nsegget plan <url>... [<options>]\nsegget status [<folder>]\nsegget verify <file> [<options>]\nsegget repair <file> <url> [<options>]"
                 + "\nsegget bench <url> [<options>]",
             discussion: "`segget URL` is short for `segget get URL`; `segget help` shows more.",
             version: "segget \(seggetVersion)", subcommands: subcommands,

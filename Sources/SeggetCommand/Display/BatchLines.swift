@@ -1,10 +1,10 @@
 import SeggetReports
-import Segmenter
+package import Segmenter
 
 /// The lines that show the progress of several files.
 ///
 /// Pure: the lines depend on the values only.
-struct BatchLines {
+package struct BatchLines {
     /// An active file.
     struct Lane {
         var name: String
@@ -12,14 +12,33 @@ struct BatchLines {
         var progress: DownloadProgress?
     }
 
+    /// The bytes and files of a set.
+    package struct SetBytes {
+        /// The bytes of all files; `nil` if a size is unknown.
+        package var size: Int64?
+        /// The bytes of the files that were complete before the run.
+        package var complete: Int64
+        /// The number of these files.
+        package var files: Int
+
+        package init(_ figures: SetFigures) {
+            (size, complete, files) = (figures.bytes, figures.bytesComplete, figures.complete)
+        }
+    }
+
+    /// The height of a terminal, in rows, from which on the active files of a set are shown.
+    private static let fewestRows = 10
+
     /// The number of files.
     let count: Int
+    /// The bytes of a set, of which some were complete before the run; `nil` for a list.
+    let set: SetBytes?
     /// Whether the terminal can show Unicode characters.
     let unicode: Bool
     /// The active files, by their position in the list.
     var lanes: [Int: Lane] = [:]
     /// The number of complete files.
-    var done = 0
+    var done: Int
     /// The number of failed files.
     var failed = 0
     /// The bytes that ended files have received.
@@ -27,9 +46,9 @@ struct BatchLines {
     /// The speed of all files together, in bytes per second.
     var rate = 0.0
 
-    init(count: Int, unicode: Bool) {
-        self.count = count
-        self.unicode = unicode
+    init(count: Int, set: SetBytes? = nil, unicode: Bool) {
+        (self.count, self.set, self.unicode) = (count, set, unicode)
+        done = set?.files ?? 0
     }
 
     /// The bytes received over the network.
@@ -41,11 +60,14 @@ struct BatchLines {
     ///
     /// There are at most `rows` lines. Files are in the order of the list.
     func block(columns: Int, rows: Int) -> [String] {
-        let shown = lanes.sorted { $0.key < $1.key }.prefix(max(0, rows - 1)).map(\.value)
+        let most = set == nil || rows >= Self.fewestRows ? max(0, rows - 1) : 0
+        let shown = lanes.sorted { $0.key < $1.key }.prefix(most).map(\.value)
         let widest = shown.map { PrintableText.width(PrintableText.escape($0.name)) }.max() ?? 0
         // Names get a third of the columns, and always leave enough for the percentage.
         let names = min(widest, max(8, min(32, columns / 3)), max(0, columns - 6))
-        return shown.map { line($0, names: names, columns: columns) } + [total(columns: columns)]
+        let files = shown.map { line($0, names: names, columns: columns) }
+        let total = total(columns: columns)
+        return set == nil ? files + [total] : [total] + files
     }
 
     /// One line with all facts, for logs.
@@ -80,14 +102,23 @@ struct BatchLines {
         var facts = ["\(done)/\(count) files"]
         if failed > 0 { facts.append("\(failed) failed") }
         facts.append(Units.speed(rate))
-        facts.append(Units.size(receivedBytes))
+        if let bytes = set?.complete {
+            let size = set?.size.map { " of \(Units.size($0))" } ?? ""
+            facts.append(Units.size(bytes + receivedBytes) + size)
+        } else {
+            facts.append(Units.size(receivedBytes))
+        }
         facts.append("\(lanes.count) running")
         if let left = secondsLeft.flatMap(Units.duration) { facts.append("ETA \(left)") }
         return facts
     }
 
-    /// The seconds until all files are done; known once all have started and have a size.
+    /// The seconds until all files are done; known once all have started and have a size, or by the
+    /// size of a set.
     private var secondsLeft: Double? {
+        if let set, let size = set.size, failed == 0, rate > 0, !lanes.isEmpty {
+            return Double(max(0, size - set.complete - receivedBytes)) / rate
+        }
         guard done + failed + lanes.count == count, rate > 0, !lanes.isEmpty else { return nil }
         var bytes: Int64 = 0
         for lane in lanes.values {

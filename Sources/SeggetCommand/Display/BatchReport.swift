@@ -12,14 +12,15 @@ struct BatchReport {
     private var reports: [Int: DownloadReport] = [:]
     private var summary: BatchSummary
 
-    /// Creates a report to the standard streams.
-    init(_ settings: DownloadReport.Settings, count: Int) {
+    /// Creates a report to the standard streams: of `count` files, or of a set.
+    init(_ settings: DownloadReport.Settings, count: Int, set: SetFigures? = nil) {
         let view = BatchView(
             style: settings.style, terminal: settings.terminal, count: count,
+            set: set.map { BatchLines.SetBytes($0) },
             size: { Terminal.size(of: STDERR_FILENO) },
             isInForeground: { Terminal.isInForeground(of: STDERR_FILENO) },
             write: { StandardStreams.write($0, to: STDERR_FILENO) })
-        self.init(settings, count: count, view: view) {
+        self.init(settings, count: count, complete: set?.complete, view: view) {
             StandardStreams.write($0, to: STDOUT_FILENO)
         }
     }
@@ -28,13 +29,13 @@ struct BatchReport {
     ///
     /// `writeJSON` returns whether its output is still open.
     init(
-        _ settings: DownloadReport.Settings, count: Int, view: BatchView,
+        _ settings: DownloadReport.Settings, count: Int, complete: Int? = nil, view: BatchView,
         writeJSON: @escaping (String) -> Bool
     ) {
         self.settings = settings
         self.view = view
         output = JSONOutput(settings.json, write: writeJSON)
-        summary = BatchSummary(count: count)
+        summary = BatchSummary(count: count, complete: complete)
         output.emit("run", JSONEvents.Run(at: Date(), files: count))
     }
 
@@ -58,6 +59,26 @@ struct BatchReport {
             reports[index] = nil
         }
     }
+
+    /// Reports what is to be done for a set.
+    mutating func begin(_ set: SetFolder, _ work: SetWork) {
+        output.emit("set", JSONEvents.SetStart(set, work))
+        if settings.detail != .errors, let text = SetWords.begin(set.figures, work) {
+            view.print(Message(.none, text))
+        }
+        for path in work.foreign {
+            let message = SetWords.kept("\(set.path)/\(path)")
+            summary.keep(message)
+            view.print(Message(.error, message))
+        }
+        if !work.foreign.isEmpty { view.print(Message(.hint, SetWords.keptHint)) }
+    }
+
+    /// Prints a message above the lines of the files.
+    func print(_ message: Message) { view.print(message) }
+
+    /// Whether all files of the set are complete.
+    var isComplete: Bool { summary.status(signal: nil) == .done }
 
     /// Reports the end of the batch.
     ///

@@ -14,12 +14,12 @@ package final class BatchView {
     private var isDrawn = false
     private var lastTime = -Double.infinity
 
-    /// Creates a view for `count` files that writes through `write`.
+    /// Creates a view for `count` files, of a set or of a list, that writes through `write`.
     ///
     /// `size` returns the current size of the terminal, and `isInForeground` whether the view may
     /// draw.
     package init(
-        style: ProgressView.Style, terminal: Terminal, count: Int,
+        style: ProgressView.Style, terminal: Terminal, count: Int, set: BatchLines.SetBytes? = nil,
         size: @escaping () -> (columns: Int, rows: Int),
         isInForeground: @escaping () -> Bool = { true }, write: @escaping (String) -> Void
     ) {
@@ -28,7 +28,7 @@ package final class BatchView {
         self.size = size
         self.isInForeground = isInForeground
         self.write = write
-        lines = BatchLines(count: count, unicode: terminal.unicode)
+        lines = BatchLines(count: count, set: set, unicode: terminal.unicode)
     }
 
     /// Shows that a file has started; `now` is in seconds since the start of the batch.

@@ -1,6 +1,7 @@
 // Rules: which task runs, waits, is retried and ends, and what happens to a queue after a crash.
 // They are pure: time is an argument. They never know a database, a file or a request.
 
+import SeggetReports
 import Segmenter
 
 /// Decides which of a queue's tasks run, wait, are retried and end.

@@ -1,4 +1,5 @@
 import Assembler
+import SeggetReports
 import Segmenter
 
 // The start and the end of downloads, in the records.

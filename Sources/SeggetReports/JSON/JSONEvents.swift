@@ -36,13 +36,46 @@ public enum JSONEvents {
     public struct Summary: Encodable {
         var files: Int
         var done: Int
+        var complete: Int?
         var skipped: Int?
         var failed: Int
+        var later: Int?
         var stopped: Int
         var notStarted: Int
         var bytesReceived: Int64
         var seconds: Double?
         var code: Int32
+    }
+
+    /// The event that the files of a set were compared with its ledger.
+    public struct SetStart: Encodable {
+        var set: String
+        var path: String
+        var files: Int
+        var size: Int64?
+        var complete: Int
+        var bytesComplete: Int64
+        var missing: Int
+        var changed: Int
+        var kept: [String]
+        var extras: Int
+        var since: String?
+
+        /// Creates the event.
+        ///
+        /// - Parameters:
+        ///   - set: The set.
+        ///   - work: What is to be done.
+        public init(_ set: SetFolder, _ work: SetWork) {
+            let figures = set.figures
+            (self.set, path, files, size) = (set.plan.set, set.path, figures.files, figures.bytes)
+            (complete, bytesComplete) = (figures.complete, figures.bytesComplete)
+            (missing, changed) = (work.files.count - work.replaced.count, work.replaced.count)
+            (kept, extras) = (work.foreign, work.extras.count)
+            since = work.asOf.map {
+                Date(timeIntervalSince1970: Double($0)).formatted(.iso8601)
+            }
+        }
     }
 
     /// The event that the transfer starts.
@@ -286,6 +319,8 @@ extension JSONEvents.Summary {
     package init(_ summary: BatchSummary, seconds: Double, status: ExitStatus) {
         files = summary.count
         done = summary.done
+        complete = summary.complete
+        later = summary.complete == nil ? nil : summary.later
         skipped = summary.skipped > 0 ? summary.skipped : nil
         failed = summary.failures.count
         stopped = summary.stopped.count

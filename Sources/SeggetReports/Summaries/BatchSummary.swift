@@ -6,7 +6,9 @@ package import Segmenter
 package struct BatchSummary {
     /// Number of files.
     package let count: Int
-    /// The number of files that are complete and verified.
+    /// The number of files of a set that were complete before the run; `nil` for a list.
+    package let complete: Int?
+    /// The number of files that this run has completed and verified.
     package private(set) var done = 0
     /// The number of existing files that were skipped: neither requested nor checked.
     package private(set) var skipped = 0
@@ -18,16 +20,33 @@ package struct BatchSummary {
     package private(set) var received: Int64 = 0
     /// The number of stopped files that the next run starts over.
     private var startingOver = 0
+    /// The number of failed files that may succeed later.
+    package private(set) var later = 0
+    /// The number of files that stay, although they are not the planned versions.
+    private var kept = 0
     private var worst = ExitStatus.done
 
-    /// Creates an empty summary for `count` files.
-    package init(count: Int) { self.count = count }
+    /// Creates an empty summary.
+    ///
+    /// - Parameters:
+    ///   - count: The number of files.
+    ///   - complete: For a set, the number of those that are complete already.
+    package init(count: Int, complete: Int? = nil) {
+        (self.count, self.complete) = (count, complete)
+    }
+
+    /// Adds a file of a set that stays although it is not the planned version.
+    package mutating func keep(_ message: String) {
+        kept += 1
+        failures[-kept] = message
+        worst = worst.worse(.cannotCreate)
+    }
 
     /// The number of files that were never started.
     package var notStarted: Int { count - there - failures.count - stopped.count }
 
     /// The number of files that exist at their destinations.
-    private var there: Int { done + skipped }
+    private var there: Int { done + skipped + (complete ?? 0) }
 
     /// Adds the result of a file; `received` is the byte count of its last progress report.
     package mutating func add(
@@ -49,25 +68,34 @@ package struct BatchSummary {
                 stopped[index] = "\(Diagnostic.quote(error.url)), kept: \(kept)\(outlook)"
             } else {
                 failures[index] = diagnostic.message
+                if FailureRule(error).maySucceedLater { later += 1 }
             }
         }
     }
 
     /// Returns the exit code: that of the signal that stopped the run, otherwise that of the worst
     /// failure.
+    ///
+    /// For a set, it is 75 if each failed file may succeed later.
     package func status(signal: Int32?) -> ExitStatus {
         guard there < count else { return .done }
         if let signal, isStopped { return ExitStatus(signal: signal) }
+        if complete != nil, later == failures.count { return .stopped }
         // 0 would mean that all files exist.
         return worst == .done ? .stopped : worst
     }
 
     /// Returns the summary: a line with the counts, then a line for each failed or stopped file.
     package func lines(seconds: Double) -> [String] {
-        var counts = ["\(done) of \(Units.count(Int64(count), "file")) done"]
+        let ready = done + (complete ?? 0)
+        var counts = ["\(ready) of \(Units.count(Int64(count), "file")) done"]
+        let outlook =
+            complete != nil && later > 0
+            ? later == failures.count ? " (may succeed later)" : " (\(later) may succeed later)"
+            : ""
         for (number, what) in [
-            (skipped, "skipped"), (failures.count, "failed"), (stopped.count, "stopped"),
-            (notStarted, "not started"),
+            (skipped, "skipped"), (failures.count, "failed\(outlook)"),
+            (stopped.count, "stopped"), (notStarted, "not started"),
         ] where number > 0 {
             counts.append("\(number) \(what)")
         }

@@ -105,6 +105,13 @@ public final class PlanFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// The folder of the set, if this plan is the copy in it.
+    package var ownFolder: String? {
+        let records = FileTarget(path: path).folder
+        guard FileTarget(path: records).name == PlanFormat.recordFolder else { return nil }
+        return FileTarget(path: records).folder
+    }
+
     /// Returns the file at an index, from 0.
     ///
     /// - Throws: `PlanError`, if the plan can no longer be read, or was altered meanwhile.

@@ -44,10 +44,12 @@ public struct SetFailure: Sendable, Hashable {
     public var code: Int32
     /// The message, without credentials and queries.
     public var message: String
+    /// The next step for the user.
+    public var hint: String?
 
     /// Creates a failure.
-    public init(kind: String, code: Int32, message: String) {
-        (self.kind, self.code, self.message) = (kind, code, message)
+    public init(kind: String, code: Int32, message: String, hint: String? = nil) {
+        (self.kind, self.code, self.message, self.hint) = (kind, code, message, hint)
     }
 }
 

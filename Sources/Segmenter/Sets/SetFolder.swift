@@ -201,7 +201,7 @@ public final class SetFolder: Sendable {
                 let failure = describe(error)
                 var record = LedgerRecord(path: file.path, event: .failed, at: Int64(time(nil)))
                 (record.kind, record.code) = (failure.kind, failure.code)
-                record.message = failure.message
+                (record.message, record.hint) = (failure.message, failure.hint)
                 return record
             }
         case .success(let done):

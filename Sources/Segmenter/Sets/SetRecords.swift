@@ -70,6 +70,9 @@ struct SetRecords {
         }
     }
 
+    /// Returns the recorded size of a complete file, in bytes.
+    func size(of index: Int) -> Int64 { sizes[index] }
+
     /// Records that a file is complete; `size` in bytes.
     mutating func complete(_ index: Int, size: Int64) {
         states[index] = .complete

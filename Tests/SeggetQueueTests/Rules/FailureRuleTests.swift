@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import SeggetQueue
+@testable import SeggetReports
 @testable import Segmenter
 @testable import SegmenterRules
 @testable import SegmenterTransport

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import SeggetQueue
+@testable import SeggetReports
 
 /// Tests the rules of a queue one by one.
 struct QueueMachineRuleTests {

@@ -1,12 +1,12 @@
-import Assembler
+package import Assembler
 import Glibc
-import Segmenter
+package import Segmenter
 import SegmenterRules
 
-/// The meaning of a download's failure for a queue, and the time of the next try.
+/// Whether a failed download may succeed later, and the time of a queue's next try.
 ///
 /// Pure. The download itself has already retried for some seconds or minutes.
-enum FailureRule: Sendable, Hashable {
+package enum FailureRule: Sendable, Hashable {
     /// It is transient: a later attempt may succeed, if the server said so not before some seconds.
     case passes(notBefore: Double? = nil)
     /// No request is sent for some seconds, without limit of repetitions.
@@ -19,7 +19,7 @@ enum FailureRule: Sendable, Hashable {
     case stopped
 
     /// The step after a failure.
-    enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable, Hashable {
         /// Retry after some seconds.
         case retry(after: Double)
         /// Retry after some seconds, which is not counted as an attempt.
@@ -33,11 +33,11 @@ enum FailureRule: Sendable, Hashable {
     }
 
     /// The longest wait in seconds, whatever the server requests.
-    static let longestWait = 86_400.0
+    package static let longestWait = 86_400.0
     /// Seconds between two tests of a full disk.
-    static let spaceDelay = 60.0
+    package static let spaceDelay = 60.0
     /// Seconds between two attempts while other tasks wait for the network.
-    static let networkDelay = 60.0
+    package static let networkDelay = 60.0
 
     /// Returns the step after a failure.
     ///
@@ -47,7 +47,7 @@ enum FailureRule: Sendable, Hashable {
     ///   - delays: Seconds to wait after the first failure, the second and so on; after the last
     ///     one the task fails.
     /// - Returns: The step.
-    static func next(after failure: FailureRule, attempts: Int, delays: [Double]) -> Decision {
+    package static func next(after failure: FailureRule, attempts: Int, delays: [Double]) -> Decision {
         switch failure {
         case .stopped: return .stop
         case .final: return .fail
@@ -63,9 +63,17 @@ enum FailureRule: Sendable, Hashable {
 // MARK: - Kinds of failures
 
 extension FailureRule {
+    /// Whether a later run may succeed without a change by the user.
+    package var maySucceedLater: Bool {
+        switch self {
+        case .passes, .rests, .space: true
+        case .final, .stopped: false
+        }
+    }
+
     /// Creates the rule for a failed download; if mirrors have failed, the most hopeful of them
     /// counts.
-    init(_ error: DownloadError) {
+    package init(_ error: DownloadError) {
         self.init(error.reason)
         guard self == .final, error.reason.isOfServer else { return }
         let soonest = error.mirrors.compactMap { mirror -> Double? in
@@ -78,7 +86,7 @@ extension FailureRule {
     }
 
     /// Creates the rule for the reason of a failed download.
-    init(_ reason: DownloadError.Reason) {
+    package init(_ reason: DownloadError.Reason) {
         switch reason {
         case .assembly(let error): self.init(error)
         case .transfer(let failure, _): self.init(failure)
@@ -97,7 +105,7 @@ extension FailureRule {
     }
 
     /// Creates the rule for a failed request.
-    init(_ failure: TransferFailure) {
+    package init(_ failure: TransferFailure) {
         switch failure {
         case .network, .proxy: self = failure.isHopeless ? .final : .passes()
         // 403 during other requests may mean that they are too many; otherwise it is `refused`.
@@ -110,7 +118,7 @@ extension FailureRule {
     }
 
     /// Creates the rule for a failure on the disk.
-    init(_ error: AssemblyError) {
+    package init(_ error: AssemblyError) {
         switch error {
         case .noSpace(_, let needed, _): self = .space(needed: needed)
         case .folderUnavailable(_, let code), .cannotCreate(_, let code), .io(_, _, let code):
