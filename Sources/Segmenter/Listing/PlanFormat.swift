@@ -110,6 +110,8 @@ enum PlanFormat {
         return head
     }
 
+    private static let decoder = JSONDecoder()
+
     /// Reads the line of a file; `number` is that of the line, from 1.
     ///
     /// - Throws: `altered`, `badPath`, `badAddress`, `badSize`.
@@ -117,7 +119,7 @@ enum PlanFormat {
         _ line: [UInt8], seed: UInt32, number: Int
     ) throws(PlanError) -> Listing.File {
         guard SealedLine.isIntact(line[...], seed: seed),
-            let entry = try? JSONDecoder().decode(Line.self, from: Data(line))
+            let entry = try? decoder.decode(Line.self, from: Data(line))
         else { throw PlanError(.altered, line: number) }
         if let fault = fault(of: entry.path) {
             throw PlanError(.badPath(entry.path, fault), line: number)
