@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Returns the umask of the process.
 ///

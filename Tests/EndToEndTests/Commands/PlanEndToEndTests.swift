@@ -67,7 +67,7 @@ struct PlanEndToEndTests {
         for number in 0..<3 { #expect(try files.isRight(number), "\(number)") }
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: files.sandbox.path("set")).sorted()
-                == ["file-0", "file-1", "file-2"])
+                == [".segget", "file-0", "file-1", "file-2"])
     }
 
     /// Without `--output`, the plan goes to standard output.
@@ -118,8 +118,8 @@ struct PlanEndToEndTests {
         _ = try files.plan(["--include", "file-[01]", "--exclude", "*-1"])
         #expect(try files.run(Self.get).end == .exit(0))
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: files.sandbox.path("set"))
-                == ["file-0"])
+            try FileManager.default.contentsOfDirectory(atPath: files.sandbox.path("set")).sorted()
+                == [".segget", "file-0"])
     }
 
     /// No password, header or cookie is in a plan, and one with a signed link is private.
