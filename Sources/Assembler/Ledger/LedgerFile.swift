@@ -88,12 +88,11 @@ package final class LedgerFile: Sendable {
         throw .inUse(nil)
     }
 
-    /// Opens a ledger for reading only, while another run may write it.
+    /// Opens a ledger for reading only, while another run may write it; fails if there is none.
     ///
     /// - Parameters:
     ///   - set: The name of the set.
     ///   - folder: The folder `.segget` of the set.
-    /// - Returns: `nil` if there is no ledger.
     /// - Throws: `Failure`.
     package init?(reading set: String, in folder: Folder) throws(Failure) {
         (self.set, self.folder, seed) = (set, folder, LedgerFormat.seed(set: set))

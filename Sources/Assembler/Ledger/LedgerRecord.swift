@@ -7,7 +7,7 @@ import FoundationEssentials
 ///
 /// `docs/ledger.md` specifies the format.
 package struct LedgerRecord: Codable, Sendable, Hashable {
-    /// What happened to the file.
+    /// The event that a record states.
     package enum Event: String, Codable, Sendable, Hashable {
         /// The file is complete.
         case complete
@@ -19,7 +19,7 @@ package struct LedgerRecord: Codable, Sendable, Hashable {
 
     /// The path relative to the folder of the set.
     package var path: String
-    /// What happened.
+    /// The event.
     package var event: Event
     /// The time of the record, in seconds since 1970.
     package var at: Int64
@@ -33,7 +33,7 @@ package struct LedgerRecord: Codable, Sendable, Hashable {
     package var version: String?
     /// The digests of a complete file.
     package var digests: [Digest]?
-    /// What showed that a complete file is the planned version.
+    /// The proof that a complete file is the planned version.
     package var proof: String?
     /// The kind of failure.
     package var kind: String?
@@ -70,7 +70,7 @@ extension LedgerRecord {
 package struct LedgerMark: Decodable, Sendable {
     /// The path relative to the folder of the set.
     package var path: String
-    /// What happened.
+    /// The event.
     package var event: LedgerRecord.Event
     /// The time of the record, in seconds since 1970.
     package var at: Int64
@@ -108,7 +108,9 @@ extension FileStatus {
     }
 }
 
-/// The lines of a ledger. Pure.
+/// The lines of a ledger.
+///
+/// Pure.
 enum LedgerFormat {
     /// The format version that this code writes and reads.
     static let version = 1

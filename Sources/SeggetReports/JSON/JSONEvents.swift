@@ -60,22 +60,6 @@ public enum JSONEvents {
         var kept: [String]
         var extras: Int
         var since: String?
-
-        /// Creates the event.
-        ///
-        /// - Parameters:
-        ///   - set: The set.
-        ///   - work: What is to be done.
-        public init(_ set: SetFolder, _ work: SetWork) {
-            let figures = set.figures
-            (self.set, path, files, size) = (set.plan.set, set.path, figures.files, figures.bytes)
-            (complete, bytesComplete) = (figures.complete, figures.bytesComplete)
-            (missing, changed) = (work.files.count - work.replaced.count, work.replaced.count)
-            (kept, extras) = (work.foreign, work.extras.count)
-            since = work.asOf.map {
-                Date(timeIntervalSince1970: Double($0)).formatted(.iso8601)
-            }
-        }
     }
 
     /// The event that the transfer starts.
@@ -328,5 +312,23 @@ extension JSONEvents.Summary {
         bytesReceived = summary.received
         self.seconds = seconds.thousandths
         code = status.rawValue
+    }
+}
+
+extension JSONEvents.SetStart {
+    /// Creates the event.
+    ///
+    /// - Parameters:
+    ///   - set: The set.
+    ///   - work: What is to be done.
+    public init(_ set: SetFolder, _ work: SetWork) {
+        let figures = set.figures
+        (self.set, path, files, size) = (set.plan.set, set.path, figures.files, figures.bytes)
+        (complete, bytesComplete) = (figures.complete, figures.bytesComplete)
+        (missing, changed) = (work.files.count - work.replaced.count, work.replaced.count)
+        (kept, extras) = (work.foreign, work.extras.count)
+        since = work.asOf.map {
+            Date(timeIntervalSince1970: Double($0)).formatted(.iso8601)
+        }
     }
 }

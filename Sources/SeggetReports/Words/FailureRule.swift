@@ -47,7 +47,9 @@ package enum FailureRule: Sendable, Hashable {
     ///   - delays: Seconds to wait after the first failure, the second and so on; after the last
     ///     one the task fails.
     /// - Returns: The step.
-    package static func next(after failure: FailureRule, attempts: Int, delays: [Double]) -> Decision {
+    package static func next(
+        after failure: FailureRule, attempts: Int, delays: [Double]
+    ) -> Decision {
         switch failure {
         case .stopped: return .stop
         case .final: return .fail

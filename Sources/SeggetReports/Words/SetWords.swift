@@ -76,14 +76,16 @@ extension Diagnostic {
             ]
         case .laterVersion(let version, let path):
             [
-                Message(.error, "the ledger \(quote(path)) has version \(version), which is too new"),
+                Message(
+                    .error, "the ledger \(quote(path)) has version \(version), which is too new"),
                 Message(.hint, "use a later version of segget"),
             ]
         case .noSet(let folder):
             [
                 Message(.error, "\(quote(folder)) has no set: `.segget` has no plan"),
                 Message(
-                    .hint, "give the folder of `segget get --plan PLAN --directory FOLDER`, or a plan"),
+                    .hint,
+                    "give the folder of `segget get --plan PLAN --directory FOLDER`, or a plan"),
             ]
         case .tooManyExtras(let count, let all):
             [

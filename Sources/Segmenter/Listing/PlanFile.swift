@@ -22,7 +22,7 @@ public final class PlanFile: Sendable {
     private let seed: UInt32
     private let lines: [Entry]
 
-    /// What memory holds about a file.
+    /// The facts about a file that memory holds.
     private struct Entry {
         /// The offset of the line.
         var start: Int64
@@ -52,7 +52,9 @@ public final class PlanFile: Sendable {
         guard descriptor >= 0 else { throw PlanError(.unreadable(errno: errno)) }
         do throws(PlanError) {
             var lines = FileLines(descriptor, longest: PlanFormat.longestLine)
-            guard let first = try Self.next(&lines, number: 1) else { throw PlanError(.notAPlan, line: 1) }
+            guard let first = try Self.next(&lines, number: 1) else {
+                throw PlanError(.notAPlan, line: 1)
+            }
             let head = try PlanFormat.head(first.bytes)
             let seed = PlanFormat.seed(set: head.set)
             var paths = PlanPaths(foldsCase: foldsCase)
@@ -73,8 +75,9 @@ public final class PlanFile: Sendable {
                     }
                 }
             }
-            guard entries.count == head.files else {
-                throw PlanError(.cut(expected: head.files, got: entries.count))
+            let count = entries.count
+            guard count == head.files else {
+                throw PlanError(.cut(expected: head.files, got: count))
             }
             guard sum == head.size else { throw PlanError(.badSize, line: 1) }
             let repeated = try paths.check { (index) throws(PlanError) in

@@ -167,8 +167,8 @@ public final class SetFolder: Sendable {
             pin.difference(of: facts.header.identity) == nil,
             let checked = there.check(isCancelled: isCancelled)
         else { return .download }
-        note(
-            file, index, there.status, checked.verified + [Digest(crc32: checked.crc32)], "attributes")
+        let digests = checked.verified + [Digest(crc32: checked.crc32)]
+        note(file, index, there.status, digests, "attributes")
         return .complete
     }
 
@@ -272,7 +272,7 @@ public final class SetFolder: Sendable {
 }
 
 extension Listing.File {
-    /// What shows that a downloaded file is the planned version.
+    /// The name of the proof that a downloaded file is the planned version.
     fileprivate func proof(verified: [Digest]) -> String {
         if let digest = Self.strongest(verified) { return digest.algorithm.rawValue }
         guard let pin else { return "nothing" }

@@ -1,7 +1,7 @@
 import Assembler
 import SegmenterValues
 
-/// What the ledger of a set says about the files of a plan.
+/// The records of a set's ledger about the files of a plan.
 ///
 /// Memory holds 17 bytes for each file.
 struct SetRecords {

@@ -63,7 +63,9 @@ public struct SetStatus: Sendable {
     public var files: Int { counts.values.reduce(0) { $0 + $1.files } }
     /// Whether all files are complete.
     public var isComplete: Bool { counts.keys.allSatisfy { $0 == .complete } }
+}
 
+extension SetStatus {
     /// Returns the status of all sets in a folder.
     ///
     /// - Parameter folder: The folder that has `.segget`.

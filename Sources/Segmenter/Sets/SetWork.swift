@@ -1,4 +1,4 @@
-/// What is to be done for a set to be complete.
+/// The steps that remain for a set to be complete.
 public struct SetWork: Sendable, Hashable {
     /// The files to download, in order: their indices in the plan.
     public var files: [UInt32] = []

@@ -75,6 +75,11 @@ struct JSONTests {
         let error = Examples.error(.transfer(.status(503), attempts: 10), bytesKept: 512 << 20)
         event("error", 42.5, JSONEvents.Failure(error, Diagnostic(error)))
         let clock = Date(timeIntervalSince1970: 1_751_371_200)
+        event(
+            "set", 0.02,
+            JSONEvents.SetStart(
+                set: "99f9a94a6b411d28", path: "set", files: 300, size: 197_132_288, complete: 297,
+                bytesComplete: 196_083_712, missing: 2, changed: 1, kept: [], extras: 0))
         event("run", 0, JSONEvents.Run(at: clock, files: 3))
         event("begun", 0.002, file: 1, JSONEvents.Begun(url: Examples.url))
         event("error", 42.5, file: 1, JSONEvents.Failure(error, Diagnostic(error)))
@@ -83,6 +88,17 @@ struct JSONTests {
             JSONEvents.Summary(
                 files: 3, done: 1, failed: 1, stopped: 0, notStarted: 1,
                 bytesReceived: 1 << 30, seconds: 43, code: 69))
+        let failed = SetStatus.Failed(
+            path: "file.iso", at: 1_795_953_600, failure: SetFailure(error))
+        produced.append(
+            JSONText.line(
+                SetReport(
+                    SetStatus(
+                        folder: "set", plan: "set/.segget/99f9a94a6b411d28.plan",
+                        set: "99f9a94a6b411d28", source: Listing.Source(.urls),
+                        counts: [.complete: (299, 196_083_712), .failed: (1, 1 << 20)],
+                        size: 197_132_288, failed: [failed], extras: [], lastRun: nil,
+                        isInUse: false, asOf: nil))))
         produced.append(JSONText.line(VerificationReport(Examples.verification())))
         event(
             "schedule", 0.09,
@@ -113,7 +129,7 @@ struct JSONTests {
 
     @Test func pageDescribesEveryKey() throws {
         let page = try page()
-        #expect(Self.examples.count == 24)
+        #expect(Self.examples.count == 26)
         for example in Self.examples {
             let object = try JSONDecoder().decode([String: Anything].self, from: Data(example.utf8))
             for key in object.keys { #expect(page.contains("`\(key)`"), "\(key)") }

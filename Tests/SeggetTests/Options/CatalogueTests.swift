@@ -45,8 +45,8 @@ struct CatalogueTests {
         let names = Set(try #require(Self.get).options.filter(\.isShown).flatMap(\.names))
         #expect(
             names.subtracting(Self.typed) == [
-                "output", "name", "directory", "input-file", "plan", "jobs", "fail-fast",
-                "refresh-url",
+                "output", "name", "directory", "input-file", "plan", "recheck", "delete-extra",
+                "force", "jobs", "fail-fast", "refresh-url",
                 "negotiate", "cookie-jar", "enqueue", "queue", "dry-run", "on-complete",
                 "on-error", "config", "no-config", "json", "progress", "quiet", "verbose",
                 "help", "version",
