@@ -20,6 +20,7 @@ enum Fuzzing {
         "disposition": NameTargets.disposition,
         "folder-names": NameTargets.folderNames,
         "input-file": TextTargets.inputFile,
+        "ledger": LedgerTargets.ledger,
         "manifest": ManifestTargets.manifest,
         "manifest-sealed": ManifestTargets.sealed,
         "plan": PlanTargets.plan,

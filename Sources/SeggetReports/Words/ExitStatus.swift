@@ -24,7 +24,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         case .unavailable: "server or network failed, retries included, or a limit was exceeded"
         case .cannotCreate: "the destination exists, or cannot be created"
         case .disk: "the disk failed or is full"
-        case .stopped: "stopped, or out of time; the same command resumes"
+        case .stopped: "stopped, out of time, or a set may succeed later; the same command resumes"
         case .remoteChanged: "the remote file changed, or the server's response violates HTTP"
         case .refused: "access refused (401, 403, 407), untrusted certificate, unsafe redirect"
         case .interrupted: "stopped by SIGINT; the same command resumes"
