@@ -34,7 +34,8 @@ extension GetCommand {
         let work: SetWork
         do throws(SetError) {
             set = try SetFolder(
-                Self.plan(at: path), in: directory ?? ".", describe: { SetFailure($0) })
+                Self.plan(at: path, foldsCase: SetFolder.foldsCase(directory ?? ".")),
+                in: directory ?? ".", describe: { SetFailure($0) })
             work = try set.examine(rechecks: batch.recheck) { interrupts.received != nil }
         } catch {
             Self.end(error)
@@ -87,8 +88,8 @@ extension GetCommand {
     }
 
     /// Opens a plan; ends the process if it cannot be read or parsed.
-    static func plan(at path: String) -> PlanFile {
-        do throws(PlanError) { return try PlanFile(path) } catch {
+    static func plan(at path: String, foldsCase: Bool = false) -> PlanFile {
+        do throws(PlanError) { return try PlanFile(path, foldsCase: foldsCase) } catch {
             end(.plan(error, path: path))
         }
     }

@@ -67,7 +67,7 @@ final class BatchNames: Sendable {
     /// Returns whether a folder ignores case in names.
     ///
     /// For a missing folder, its nearest existing parent decides.
-    private static func foldsCase(_ path: String) -> Bool {
+    static func foldsCase(_ path: String) -> Bool {
         var path = path
         while true {
             if let folder = try? Folder(path) { return folder.foldsCase }

@@ -62,6 +62,11 @@ public final class SetFolder: Sendable {
         writer = LedgerWriter(ledger)
     }
 
+    /// Whether a folder, or the nearest existing one above it, ignores case in names.
+    ///
+    /// A plan is opened accordingly. The test creates and removes an empty file.
+    public static func foldsCase(_ folder: String) -> Bool { BatchNames.foldsCase(folder) }
+
     /// How far the set is.
     public var figures: SetFigures { state.withLock { $0.figures(of: plan) } }
 
