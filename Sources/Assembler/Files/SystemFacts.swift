@@ -1,13 +1,13 @@
-package import Glibc
+import Glibc
 
 /// Returns the umask of the process.
 ///
 /// Reads it from /proc, because umask(2) returns it only by changing it for all threads.
-package func processUmask() -> mode_t {
+package func processUmask() -> UInt32 {
     let digits = firstLine(of: "/proc/self/status") { line -> String? in
         line.hasPrefix("Umask:") ? line.dropFirst("Umask:".count).filter { !$0.isWhitespace } : nil
     }
-    return digits.flatMap { mode_t($0, radix: 8) } ?? mode_t(0o077)
+    return digits.flatMap { UInt32($0, radix: 8) } ?? 0o077
 }
 
 /// Returns the physical memory in bytes (sysconf(3)); `Int64.max` if it is unknown.
