@@ -16,6 +16,17 @@ extension DownloadSession {
         loop.perform { $0.limitRate(limit) }
     }
 
+    /// Limits the number of requests to each server, from now on.
+    ///
+    /// In no period of the rate are more requests sent to a server, by all downloads of the session
+    /// together. A request that has to wait is neither a failure nor a stall. A server is a scheme,
+    /// a host and a port. This method may be called from any thread.
+    ///
+    /// - Parameter rate: The most requests in a period; `nil` for no limit.
+    public func limitRequests(_ rate: RequestRate?) {
+        loop.perform { $0.servers.maxRequests = rate }
+    }
+
     /// Halves the rate limit; without a limit, sets it to half of the current rate.
     ///
     /// Halving never sets a limit below 1 KiB/s. The download that started first reports the new

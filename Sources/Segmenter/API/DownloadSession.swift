@@ -26,16 +26,19 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - rateLimit: The rate limit of the session in bytes per second, as for ``limitRate(_:)``.
+    ///   - maxRequests: The most requests to each server, as for ``limitRequests(_:)``.
     ///   - memory: The file with the facts that earlier sessions learned about servers. The
     ///     initializer reads the file; ``shutdown()`` adds to it.
     ///   - checkPriority: The I/O priority of the threads that read received bytes back to verify
     ///     them.
     public init(
-        rateLimit: Double? = nil, memory: ServerMemory? = nil, checkPriority: DiskPriority = .normal
+        rateLimit: Double? = nil, maxRequests: RequestRate? = nil, memory: ServerMemory? = nil,
+        checkPriority: DiskPriority = .normal
     ) {
         keeper = memory.map { [loop] in MemoryKeeper($0, loop.validators) }
         self.checkPriority = checkPriority
         if let rateLimit { limitRate(rateLimit) }
+        if let maxRequests { limitRequests(maxRequests) }
         let limits = keeper?.begin() ?? [:]
         guard !limits.isEmpty else { return }
         loop.perform { worker in

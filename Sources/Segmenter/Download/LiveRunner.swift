@@ -336,8 +336,9 @@ struct LiveRunner: DownloadRunner {
         else { return nil }
         if let book = work.mirrors?.book, !book.usable.contains(primary.number) { return nil }
         let vouchedDates = work.machine.attempts.samples.vouchedDates
-        return EndCheck {
-            await primary.probe.recheck(finding, vouchedDates: vouchedDates)
+        let turn = Monitor(0.0)
+        return EndCheck(turn: turn) {
+            await primary.probe.recheck(finding, vouchedDates: vouchedDates, turn: turn)
         } report: { [report = work.report] in
             report(.notice($0))
         }

@@ -511,8 +511,8 @@ extension Fetch: FetchFacts {
     }
 
     subscript(quotaOf origin: String) -> RequestQuota? {
-        get { servers.quotas[origin] }
-        set { servers.quotas[origin] = newValue }
+        get { servers[quotaOf: origin] }
+        set { servers[quotaOf: origin] = newValue }
     }
 
     func othersLoad(at origin: String) -> ServerLimit.Load {

@@ -17,6 +17,8 @@ final class EndCheck: Sendable {
     }
 
     private let monitor: Monitor<State>
+    /// The monotonic time in seconds until which the latest request waits for its turn.
+    private let turn: Monitor<Double>
     private let task: Task<Void, Never>
     /// The seconds before each repeated request after a response that shows a change.
     private static let pauses = [0.5, 1]
@@ -26,14 +28,18 @@ final class EndCheck: Sendable {
     /// If the response shows a change, the request is repeated.
     ///
     /// - Parameters:
+    ///   - turn: The monotonic time in seconds until which a request waits, because the server
+    ///     counts requests. `ask` changes it.
     ///   - ask: Makes one request.
     ///   - report: Receives a notice if the last request failed.
     init(
+        turn: Monitor<Double> = Monitor(0),
         _ ask: @escaping @Sendable () async -> Result<ContractBreach?, TransferFailure>,
         report: @escaping @Sendable (DownloadNotice) -> Void
     ) {
         let monitor = Monitor(State())
         self.monitor = monitor
+        self.turn = turn
         task = Task {
             var answer = await ask()
             // One or two responses are not enough to reject a complete file.
@@ -56,12 +62,18 @@ final class EndCheck: Sendable {
     /// Waits for the result, and returns whether the file is unchanged.
     ///
     /// Call it on a thread that may block. After the timeout, the latest response decides; without
-    /// any response, the file counts as unchanged.
+    /// any response, the file counts as unchanged. Time in which a request waits for its turn does
+    /// not count.
     func passes() -> Bool {
         // Each request may take `patience` to connect, and as long again until a byte arrives.
         let longest = 2 * Self.patience * Double(1 + Self.pauses.count)
-        return monitor.wait(timeout: longest) { $0.isOver ? $0.breach == nil : nil }
-            ?? (breach == nil)
+        var rest = longest
+        while rest > 0 {
+            let passes = monitor.wait(timeout: rest) { $0.isOver ? $0.breach == nil : nil }
+            if let passes { return passes }
+            rest = turn.withLock { $0 } + longest - monotonicSeconds()
+        }
+        return breach == nil
     }
 
     /// The difference between the offered version and the downloaded one; `nil` if there is none.

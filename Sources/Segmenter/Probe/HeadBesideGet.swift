@@ -96,7 +96,10 @@ struct HeadBesideGet {
 
     private func isConnecting() async -> Bool? {
         await probe.loop.ask(otherwise: false) { [url = probe.url] worker in
-            let mayHaveTwo = worker.servers.limits[url.origin]?.limit.map { $0 > 1 } ?? true
+            let servers = worker.servers
+            let mayHaveTwo =
+                (servers.limits[url.origin]?.limit ?? 2) > 1
+                && servers[quotaOf: url.origin]?.isKnown != true
             return mayHaveTwo ? worker.isConnecting(.head, to: url) : false
         }
     }

@@ -209,7 +209,9 @@ struct Persistence {
     /// Increases the time between requests to a server, and returns once that is in effect.
     private func space(_ origin: String) async {
         await probe.loop.ask(otherwise: ()) { worker in
-            worker.servers.quotas[origin, default: .init()].refused(asked: monotonicSeconds())
+            var quota = worker.servers[quotaOf: origin] ?? RequestQuota()
+            quota.refused(asked: monotonicSeconds())
+            worker.servers[quotaOf: origin] = quota
         }
     }
 
@@ -218,8 +220,8 @@ struct Persistence {
     /// - Returns: The length of the pause; `nil` if there was none before, or if no more follow.
     private func rest(at url: WebURL) async -> Duration? {
         let rest = await probe.loop.ask(otherwise: Double?.none) { [origin = url.origin] worker in
-            guard (worker.servers.quotas[origin]?.rests ?? 0) > 0,
-                case .rest(let seconds)? = worker.servers.quotas[origin]?.forbidden(
+            guard (worker.servers[quotaOf: origin]?.rests ?? 0) > 0,
+                case .rest(let seconds)? = worker.servers[quotaOf: origin]?.forbidden(
                     now: monotonicSeconds())
             else { return nil }
             return seconds

@@ -225,9 +225,11 @@ extension Probe {
 
     /// Requests the effective URL once, and checks that it still offers the version of `finding`.
     ///
+    /// `turn` receives the time until which the request waits for its turn.
+    ///
     /// - Returns: The difference, `nil` if there is none; or the reason why the request failed.
     func recheck(
-        _ finding: Finding, vouchedDates: Set<String>
+        _ finding: Finding, vouchedDates: Set<String>, turn: Monitor<Double>? = nil
     ) async -> Result<ContractBreach?, TransferFailure> {
         let identity = finding.file.identity
         let isByHead = finding.isStatedByHead || !identity.headOnly.isEmpty
@@ -237,7 +239,7 @@ extension Probe {
         request.connecting.connectTimeout = min(connecting.connectTimeout, EndCheck.patience)
         request.connecting.stallTimeout = min(connecting.stallTimeout, EndCheck.patience)
         request.connecting.endsToRest = true
-        let exchange = await loop.exchange(request, pausing: !isByHead)
+        let exchange = await loop.exchange(request, pausing: !isByHead, turn: turn)
         let check = ResponseCheck(
             asked: request.range, identity: identity, sentIfRange: false,
             vouchedDates: vouchedDates)

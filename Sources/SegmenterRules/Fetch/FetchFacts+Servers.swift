@@ -106,6 +106,13 @@ extension FetchFacts {
     /// each.
     func isCounted(_ origin: String) -> Bool { self[quotaOf: origin]?.isKnown ?? false }
 
+    /// Records that a request has to wait for its turn, if the server's quota is the reason.
+    func awaitsTurn(_ origin: String) {
+        if let quota = self[quotaOf: origin], quota.delay(now: now) > 0 {
+            self[quotaOf: origin]?.waits(now: now)
+        }
+    }
+
     /// Returns the seconds until a server that counts requests may be sent one; `nil` for any other
     /// server.
     func dueTime(_ origin: String) -> Double? {

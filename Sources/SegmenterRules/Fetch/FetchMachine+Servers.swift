@@ -146,9 +146,20 @@ extension FetchMachine {
         let source = slots[index].source
         if hasRoom(source, world) { return true }
         let others = sources.indices.filter { $0 != source && sources[$0].standing == .proven }
-        guard let other = others.first(where: { hasRoom($0, world) }) else { return false }
+        guard let other = others.first(where: { hasRoom($0, world) }) else {
+            world.awaitsTurn(sources[source].origin)
+            return false
+        }
         slots[index] = Slot(source: other)
         return true
+    }
+
+    /// Returns whether the connection of a single stream may send its request.
+    func mayStream(_ index: Int, _ world: some FetchWorld) -> Bool {
+        let origin = sources[slots[index].source].origin
+        if isDue(origin, world) { return true }
+        world.awaitsTurn(origin)
+        return false
     }
 
     /// Returns whether a server may be sent one more request.

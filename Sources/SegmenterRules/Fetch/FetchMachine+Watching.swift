@@ -46,11 +46,12 @@ extension FetchMachine {
 
     /// Enforces the minimum speed.
     private mutating func watchRate(_ world: some FetchWorld) {
-        // Time does not count if the cause is the rate limit, a slow reader, or extents that are
-        // being verified.
+        // Time does not count if the cause is the rate limit, a slow reader, extents that are being
+        // verified, or a server that may not be sent a request yet.
+        let awaitsTurn = sources.contains { !isDue($0.origin, world) }
         let counts =
             !slots.isHeldBack && window?.isBehind != true && scheduler.awaitsNetwork
-            && (slots.busy > 0 || !sources.contains { isResting($0.origin, world) })
+            && (!awaitsTurn || slots.busy > 0 && scheduler.unassigned.ranges.isEmpty)
         switch account.watch(received(world), counts: counts) {
         case .goOn: break
         case .changeConnections: changeConnections(world)
@@ -173,6 +174,7 @@ extension FetchMachine {
         ask.wantsFreshConnection = true
         // A known address avoids the name server, which may be unreachable too.
         ask.address = source.goodAddress
+        world[quotaOf: source.origin]?.pace.asked(now: world.now)
         // If its first SYN is lost, the kernel's back-off would delay the connection for seconds.
         world.sendCanary(ask, patience: source.patience)
     }
@@ -252,7 +254,9 @@ extension FetchMachine {
                 hasRoom($0, world) && !world.isCounted(sources[$0].origin)
             })
         let chosen = hedges.choose(free: free, slots, sources, scheduler, open: open, world)
-        for index in chosen { sendHedge(index, world) }
+        for index in chosen where isDue(sources[slots[index].source].origin, world) {
+            sendHedge(index, world)
+        }
     }
 
     private mutating func sendHedge(_ index: Int, _ world: some FetchWorld) {
@@ -263,6 +267,7 @@ extension FetchMachine {
         ask.address = sources[source].pin(forHedgeOf: slots[index], slots, world)
         reportAddresses(of: source, world)
         hedges.send(index, to: ask.url.origin, for: rest)
+        world[quotaOf: sources[source].origin]?.pace.asked(now: world.now)
         world.sendHedge(index, ask)
         world.report(.hedged(rest))
     }

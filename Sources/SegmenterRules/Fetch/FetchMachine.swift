@@ -129,7 +129,9 @@ package struct FetchMachine {
         for index in slots.indices where !slots[index].isBusy {
             guard !isOver else { return }
             guard isFree(index, world), prepare(index, world) else { continue }
-            guard setup.isOneStream || findRoom(index, world) else { continue }
+            guard setup.isOneStream ? mayStream(index, world) : findRoom(index, world) else {
+                continue
+            }
             if setup.isOneStream {
                 if scheduler.adopt(rest, by: index) { request(index, rest, world) }
                 continue

@@ -12,10 +12,13 @@ package struct Reply: Sendable, Hashable {
         "accept-ranges", "content-digest", "content-disposition", "content-encoding",
         "content-length", "content-md5",
         "content-range", "content-type", "date", "digest", "etag", "last-modified", "location",
+        "ratelimit", "ratelimit-limit", "ratelimit-policy", "ratelimit-remaining",
+        "ratelimit-reset",
         "repr-digest", "retry-after", "transfer-encoding", "x-amz-checksum-crc32",
         "x-amz-checksum-sha1",
         "x-amz-checksum-sha256", "x-amz-checksum-type", "www-authenticate", "x-goog-hash",
-        "x-goog-stored-content-encoding",
+        "x-goog-stored-content-encoding", "x-ratelimit-limit", "x-ratelimit-remaining",
+        "x-ratelimit-reset",
     ]
 
     /// The largest file size that is accepted, in bytes: 1 EiB, more than any disk has.

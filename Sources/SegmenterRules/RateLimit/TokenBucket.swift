@@ -1,4 +1,4 @@
-/// A token bucket for a rate limit: one token is one byte.
+/// A token bucket for a rate limit: one token is one byte, or one request.
 ///
 /// Pure: time is an argument. In any interval of `t` seconds, at most `(t + burst)` times the rate
 /// and one byte are taken. Over five seconds, that is two percent above the rate.
@@ -38,6 +38,15 @@ package struct TokenBucket: Sendable, Hashable {
 
     /// Removes up to `count` tokens, limited to `available`, which a `Double` represents exactly.
     package mutating func take(upTo count: Int64) { tokens -= Double(min(count, available)) }
+
+    /// Returns the seconds until there is a whole token; 0 if there is one.
+    package func delay(now: Double) -> Double { max(0, (1 - tokens) / rate - (now - last)) }
+
+    /// Removes one token, even if there is none.
+    package mutating func spend(now: Double) {
+        refill(now: now)
+        tokens -= 1
+    }
 
     /// Returns unused tokens to the bucket.
     package mutating func giveBack(_ count: Int64) {

@@ -6,7 +6,8 @@
 /// If a server reports overload (429, 503), segget sends fewer and larger requests. If a server
 /// forbids (403) a URL that it has served before, it may restart its timer with each request that
 /// it refuses. Such a server gets no requests for a while, and then one large request.
-/// `ServerLimit` is for servers that limit the number of simultaneous requests.
+/// `ServerLimit` is for servers that limit the number of simultaneous requests. `pace` has what is
+/// known before a refusal: the user's bound, and the quotas that responses state.
 package struct RequestQuota: Sendable, Hashable {
     /// The step that follows when a server forbids a URL that it has served.
     package enum Decision: Sendable, Hashable {
@@ -38,6 +39,13 @@ package struct RequestQuota: Sendable, Hashable {
     /// costs a request.
     static let leastSaving = 2.0
 
+    /// The seconds for which others may take a request's turn before a list of small files does.
+    ///
+    /// A fetch asks for a turn at each tick of the loop.
+    static let courtesy = 0.15
+
+    /// The user's bound and the quotas that responses state.
+    package var pace: RequestPace
     /// The seconds between two requests; 0 if they need not be spaced.
     package private(set) var spacing = 0.0
     /// The end of the pause in which nothing is sent.
@@ -52,17 +60,31 @@ package struct RequestQuota: Sendable, Hashable {
     private var trial: Double?
     private var streak = 0
     private var enough = Self.streaks.first
+    /// The time until which the sender of a request that had to wait is expected to ask again.
+    private var soughtUntil = -Double.infinity
 
-    package init() {}
+    package init(_ pace: RequestPace = RequestPace()) { self.pace = pace }
 
     /// Whether the server is known to count requests; then few requests cover large ranges.
-    package var isKnown: Bool { spacing > 0 || rests > 0 }
+    package var isKnown: Bool { spacing > 0 || rests > 0 || pace.isScarce }
 
     /// Returns the seconds until the next request may be sent; 0 if it may be sent now.
     package func delay(now: Double) -> Double {
         max(
             0, restsUntil - now, lastAsked + spacing - now,
-            trial.map { $0 + Self.patience - now } ?? 0)
+            trial.map { $0 + Self.patience - now } ?? 0, pace.delay(now: now))
+    }
+
+    /// Returns the delay for a sender that always has more requests, such as a list of small files.
+    ///
+    /// It lets a waiting sender go first, which would otherwise never get a turn.
+    package func politeDelay(now: Double) -> Double {
+        delay(now: now < soughtUntil ? now - Self.courtesy : now)
+    }
+
+    /// Records that the sender of one request has to wait for its turn.
+    package mutating func waits(now: Double) {
+        soughtUntil = max(soughtUntil, now + delay(now: now) + 2 * Self.courtesy)
     }
 
     /// Returns whether the server is in a pause in which nothing is sent.
@@ -71,6 +93,8 @@ package struct RequestQuota: Sendable, Hashable {
     /// Records that a request is sent.
     package mutating func asked(now: Double) {
         lastAsked = now
+        soughtUntil = -.infinity
+        pace.asked(now: now)
         if rests > 0 { trial = now }
     }
 

@@ -107,13 +107,16 @@ extension TransferLoop {
     ///   - pausing: Whether to pause the body of a 200 or 206, so that its owner can continue it.
     ///     The bodies of other responses are discarded.
     ///   - collecting: Whether to collect a short body instead of pausing it.
+    ///   - turn: Receives the monotonic time in seconds until which the request waits.
     /// - Returns: The exchange; its end is `cancelled` if the task was cancelled.
     package func exchange(
-        _ request: TransferRequest, pausing: Bool, collecting: Bool = false
+        _ request: TransferRequest, pausing: Bool, collecting: Bool = false,
+        turn: Monitor<Double>? = nil
     ) async -> Exchange {
         while true {
             let exchange = await attempt(request, pausing: pausing, collecting: collecting)
             guard exchange.isDueIn > 0 else { return exchange }
+            turn?.withLock { $0 = monotonicSeconds() + exchange.isDueIn }
             do {
                 try await Task.sleep(for: .seconds(exchange.isDueIn))
             } catch {
@@ -128,7 +131,7 @@ extension TransferLoop {
     ) async -> Exchange {
         await wait(otherwise: Exchange(end: .cancelled)) { worker, answer in
             let (origin, now) = (request.url.origin, monotonicSeconds())
-            if request.connecting.endsToRest, let quota = worker.servers.quotas[origin],
+            if request.connecting.endsToRest, let quota = worker.servers[quotaOf: origin],
                 quota.isResting(now: now)
             {
                 let rest = Duration(seconds: quota.delay(now: now))
@@ -138,7 +141,9 @@ extension TransferLoop {
             if collecting {
                 return worker.smallRequests.collect(request) { answer.resume(returning: $0) }
             }
-            let delay = worker.servers.takeTurn(at: origin, now: now)
+            // A connection on which nothing is sent is not a request.
+            let delay =
+                request.connectsOnly ? 0 : worker.servers.takeTurn(at: origin, now: now)
             guard delay <= 0 else {
                 answer.resume(returning: Exchange(isDueIn: delay))
                 return nil

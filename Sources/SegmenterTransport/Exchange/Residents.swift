@@ -55,6 +55,16 @@ extension Worker {
 extension ServerBook: LoopResident {
     package convenience init(_ worker: Worker) { self.init() }
 
+    /// Records the quotas that a response states.
+    package func replied(_ reply: Reply, from origin: String, on worker: Worker) {
+        let quotas = StatedQuota.all(
+            in: reply,
+            date: reply["date"].flatMap(secondsSince1970(httpDate:)) ?? Int64(secondsSince1970()))
+        stated(
+            quotas, by: origin, isServed: !mayBeOverload(reply.status),
+            unanswered: worker.unanswered(by: origin), now: monotonicSeconds())
+    }
+
     /// Records the facts that an ended transfer shows about its host.
     package func left(_ transfer: Transfer) {
         let origin = transfer.request.url.origin

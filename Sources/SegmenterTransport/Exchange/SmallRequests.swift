@@ -84,7 +84,7 @@ package final class SmallRequests: LoopResident {
                 full.insert(origin)
                 waiting.append(entry)
                 if let next = windows[origin]?.due, next > now { due = min(due, next) }
-                if let delay = servers.quotas[origin]?.delay(now: now), delay > 0 {
+                if let delay = servers[quotaOf: origin]?.politeDelay(now: now), delay > 0 {
                     due = min(due, now + delay)
                 }
             } else {
@@ -95,7 +95,7 @@ package final class SmallRequests: LoopResident {
 
     private func hasRoom(_ origin: String, _ now: Double) -> Bool {
         guard windows[origin]?.hasRoom(now: now) ?? true,
-            servers.quotas[origin].map({ $0.delay(now: now) <= 0 }) ?? true
+            servers[quotaOf: origin].map({ $0.politeDelay(now: now) <= 0 }) ?? true
         else { return false }
         guard let limit = servers.limits[origin], limit.limit != nil else { return true }
         return limit.allows(beside: servers.load(of: origin, now: now), now: now)

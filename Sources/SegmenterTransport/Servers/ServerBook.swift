@@ -15,8 +15,12 @@ package protocol ServerUser: AnyObject {
 package final class ServerBook {
     /// The number of requests that servers serve at a time, for servers that have refused one.
     package var limits: [String: ServerLimit] = [:]
-    /// The quotas of servers that count requests.
-    package var quotas: [String: RequestQuota] = [:]
+    /// The quotas of servers that count requests, as far as something is known of them.
+    private var quotas: [String: RequestQuota] = [:]
+    /// The user's bound on the requests to each server.
+    package var maxRequests: RequestRate? {
+        didSet { for origin in quotas.keys { quotas[origin]?.pace.limit(to: maxRequests) } }
+    }
     /// The meaning of 403 for each host.
     package var forbidding: [String: Forbidding] = [:]
     /// The addresses of hosts.
@@ -48,19 +52,45 @@ package final class ServerBook {
 
     // MARK: Servers that count requests
 
+    /// The known facts about the requests that an origin allows; `nil` if nothing limits them.
+    package subscript(quotaOf origin: String) -> RequestQuota? {
+        get { quotas[origin] ?? maxRequests.map { RequestQuota(RequestPace($0)) } }
+        set { quotas[origin] = newValue }
+    }
+
     /// Records that a request is sent to an origin, if it may be sent now.
     ///
     /// - Returns: The seconds until it may be sent; 0 if it is sent now.
     package func takeTurn(at origin: String, now: Double) -> Double {
-        guard let delay = quotas[origin]?.delay(now: now) else { return 0 }
-        if delay <= 0 { quotas[origin]?.asked(now: now) }
+        guard var quota = self[quotaOf: origin] else { return 0 }
+        let delay = quota.delay(now: now)
+        if delay <= 0 { quota.asked(now: now) } else { quota.waits(now: now) }
+        self[quotaOf: origin] = quota
         return delay
+    }
+
+    /// Records the quotas that a response states.
+    ///
+    /// - Parameters:
+    ///   - quotas: The quotas; if there are none, nothing changes.
+    ///   - origin: The origin of the response.
+    ///   - isServed: Whether the response is not a refusal.
+    ///   - unanswered: The number of other requests to the origin without a response.
+    ///   - now: The monotonic time in seconds.
+    package func stated(
+        _ quotas: [StatedQuota], by origin: String, isServed: Bool,
+        unanswered: @autoclosure () -> Int, now: Double
+    ) {
+        guard !quotas.isEmpty else { return }
+        var quota = self[quotaOf: origin] ?? RequestQuota()
+        quota.pace.stated(quotas, isServed: isServed, unanswered: unanswered(), now: now)
+        self[quotaOf: origin] = quota
     }
 
     /// Records a response to a request.
     package func answered(_ origin: String, _ method: RequestMethod, _ status: Int) {
         let isServed = method == .get && (status == 200 || status == 206)
-        quotas[origin]?.answered(isServed: isServed)
+        self[quotaOf: origin]?.answered(isServed: isServed)
     }
 
     /// The limits that this session has learned, by origin.

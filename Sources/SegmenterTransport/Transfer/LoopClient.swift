@@ -28,6 +28,13 @@ package protocol LoopResident: AnyObject, SendableMetatype {
     var due: Double { get }
     /// Whether the resident has no pending work.
     var isIdle: Bool { get }
+    /// Handles the head of a final response, before its transfer decides on the body.
+    ///
+    /// - Parameters:
+    ///   - reply: The head.
+    ///   - origin: The origin of the request.
+    ///   - worker: The loop's worker.
+    func replied(_ reply: Reply, from origin: String, on worker: Worker)
     /// Handles a transfer that is about to be removed from the loop, for any reason.
     func left(_ transfer: Transfer)
     /// Cancels pending work, because the loop is about to end.
@@ -38,6 +45,7 @@ extension LoopResident {
     package func turn() {}
     package var due: Double { .infinity }
     package var isIdle: Bool { true }
+    package func replied(_ reply: Reply, from origin: String, on worker: Worker) {}
     package func left(_ transfer: Transfer) {}
     package func cancel() {}
 }

@@ -71,7 +71,13 @@ package final class Worker {
     ) -> Transfer {
         let transfer = Transfer(
             request, id: makeID(), now: monotonicSeconds(),
-            share: share, sockets: sockets, onReply: onReply, onEnd: onEnd)
+            share: share, sockets: sockets,
+            onReply: { [unowned self] reply in
+                for resident in residents.values {
+                    resident.replied(reply, from: request.url.origin, on: self)
+                }
+                return onReply(reply)
+            }, onEnd: onEnd)
         transfers[transfer.id] = transfer
         if pacing.limit.bytesPerSecond != nil { transfer.pace.start() }
         transfer.add(to: multi)
@@ -99,6 +105,11 @@ package final class Worker {
     /// Returns whether a request to an origin is active; requests of `owner` do not count.
     package func serves(_ origin: String, but owner: Int? = nil) -> Bool {
         transfers.values.contains { $0.request.url.origin == origin && $0.owner != owner }
+    }
+
+    /// Returns the number of requests to an origin that have no response yet.
+    package func unanswered(by origin: String) -> Int {
+        transfers.values.count { $0.reply == nil && $0.request.url.origin == origin }
     }
 
     /// Ends a transfer without calling `onEnd`; its connection is closed.

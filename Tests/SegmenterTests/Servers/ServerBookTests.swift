@@ -34,6 +34,31 @@ import Testing
         #expect(book.roundTrips == ["a": 0.01])
     }
 
+    /// All senders of requests to an origin share the bound; another origin has its own.
+    @Test func boundHoldsForAllSenders() {
+        let book = ServerBook()
+        #expect(book.takeTurn(at: "a", now: 10) == 0 && book.takeTurn(at: "a", now: 10) == 0)
+        book.maxRequests = RequestRate(60, per: .minute)
+        #expect(book.takeTurn(at: "a", now: 10) == 0)
+        #expect(book.takeTurn(at: "a", now: 10) > 0.8)
+        #expect(book.takeTurn(at: "b", now: 10) == 0)
+        book.maxRequests = nil
+        #expect(book.takeTurn(at: "a", now: 10) == 0)
+    }
+
+    /// A list of small files leaves a turn to the sender of one request that waits for it.
+    @Test func waitingSenderGoesBeforeAList() throws {
+        let book = ServerBook()
+        book.maxRequests = RequestRate(60, per: .minute)
+        #expect(book.takeTurn(at: "a", now: 10) == 0)
+        let due = 10 + book.takeTurn(at: "a", now: 10)
+        let quota = try #require(book[quotaOf: "a"])
+        #expect(quota.delay(now: due) <= 1e-9 && quota.politeDelay(now: due) > 0.1)
+        // The waiting sender has not come.
+        #expect(quota.politeDelay(now: due + 0.2) <= 1e-9)
+        #expect(book.takeTurn(at: "a", now: due + 0.01) == 0)
+    }
+
     @Test func rememberedLimitIsNotLearned() {
         let book = ServerBook()
         book.limits["a"] = ServerLimit(remembered: 4, now: 0)
