@@ -73,6 +73,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Enqueue") var queueing: EnqueueOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Limits") var requests: RequestLimitOption
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Network") var kerberos: NegotiateOption
@@ -156,7 +157,7 @@ package struct GetCommand: ParsableCommand {
         let list = plan == nil ? fileList(options) : nil
         let interrupts = Interrupts()
         let session = DownloadSession(
-            rateLimit: limits.limitRate, memory: ServerMemory.own)
+            rateLimit: limits.limitRate, maxRequests: requests.rate, memory: ServerMemory.own)
         let (hooks, refresh) = (try scripts.hooks, try goingOn.refresh)
         let jar = cookies.cookieJar.map {
             CookieJarFile($0, options, url: isBatch ? nil : urls[0])

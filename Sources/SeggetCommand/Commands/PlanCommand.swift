@@ -53,6 +53,7 @@ package struct PlanCommand: ParsableCommand {
     @Flag(help: "Send no requests: sizes and versions remain open.")
     var noProbe = false
 
+    @OptionGroup(title: "Network") var requests: RequestLimitOption
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Network") var kerberos: NegotiateOption
@@ -84,7 +85,7 @@ package struct PlanCommand: ParsableCommand {
         options.access = try access.read()
         try kerberos.apply(to: &options.access)
         let interrupts = Interrupts()
-        let session = DownloadSession()
+        let session = DownloadSession(maxRequests: requests.rate)
         let list = FileList(count: items.count) { [options] in
             items[$0].batchItem(options: options, folder: ".")
         }

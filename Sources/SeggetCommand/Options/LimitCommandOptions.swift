@@ -3,6 +3,36 @@ import SeggetFormats
 import SeggetReports
 package import Segmenter
 
+/// The option that limits the number of requests to a server.
+package struct RequestLimitOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Most requests to each server, such as `10/s` or `600/m`; 0 removes the limit.",
+            discussion: """
+                All files of a run share the limit. A number alone is per second. Without this \
+                option, segget slows down where a server states in `RateLimit` or \
+                `X-RateLimit-Remaining` that few requests remain.
+                """,
+            valueName: "rate"),
+        transform: Self.parse)
+    package var maxRequests: RequestRate??
+
+    package init() {}
+
+    /// The limit; `nil` for none.
+    package var rate: RequestRate? { maxRequests ?? nil }
+
+    /// Parses a number of requests in a period; 0 is no limit.
+    package static func parse(_ text: String) throws -> RequestRate? {
+        if text == "0" { return nil }
+        guard let rate = RequestRate(text) else {
+            throw ValidationError(
+                "`--max-requests` takes \(RequestRate.expected), or 0 for no limit")
+        }
+        return rate
+    }
+}
+
 /// The options that limit the rate, size and time of a download.
 package struct LimitCommandOptions: ParsableArguments {
     private static let units = """
