@@ -38,6 +38,11 @@ package struct QueueOption: Sendable {
                     && schedule?.spans.allSatisfy { $0.times.isValid && isRate($0.rate) } ?? true
             }),
         QueueOption(
+            key: "max_requests",
+            kind: .text(RequestRate.expected), commandLine: "max-requests", aria2: nil,
+            help: "Most requests to each server, such as `10/s` or `600/m`; 0 removes the limit.",
+            accepts: { _ in true }),
+        QueueOption(
             key: "retry_delays", kind: .texts("0 to 86400 seconds, at most 100 times"),
             commandLine: nil, aria2: nil,
             help: "Seconds to wait before each retry of a failed task, in order.",

@@ -1,4 +1,5 @@
 import SeggetReports
+public import Segmenter
 
 /// The settings of a queue as a whole.
 ///
@@ -10,6 +11,8 @@ public struct QueueSettings: Sendable, Hashable {
     public var rateLimit: Double?
     /// Rate limits by time of day, which replace ``rateLimit``.
     public var rateSchedule: RateSchedule?
+    /// Most requests of all tasks together to each server; `nil` for no limit.
+    public var maxRequests: RequestRate?
     /// Seconds before each retry of a task after a transient failure, in order; after the last
     /// retry it fails.
     public var retryDelays: [Double] = [60, 300, 900, 3600]

@@ -1,4 +1,5 @@
 import SeggetReports
+import Segmenter
 
 /// The effect of a queue's settings at a moment: whether tasks run, and how fast.
 ///
@@ -10,6 +11,8 @@ struct QueueLimits: Sendable, Hashable {
     var reason: PauseReason?
     /// Rate limit of all tasks together, in bytes per second; `nil` for none.
     var rate: Double?
+    /// Most requests of all tasks together to each server; `nil` for no limit.
+    var requests: RequestRate?
 }
 
 /// A question of the rules to the machine.
@@ -55,7 +58,7 @@ extension QueueSettings {
     ///     queue.
     /// - Returns: The limits.
     func limits(atMinute minute: Int, _ facts: MachineFacts?) -> QueueLimits {
-        var limits = QueueLimits(rate: rate(atMinute: minute))
+        var limits = QueueLimits(rate: rate(atMinute: minute), requests: maxRequests)
         limits.isPaused = facts == nil && !questions.isEmpty
         for rule in rules where holds(rule.condition, minute, facts) {
             switch rule.effect {

@@ -100,6 +100,7 @@ private struct SettingsField: Sendable {
         .init("max_running", \.maxRunning),
         .init(optional: "rate_limit", \.rateLimit),
         .init(optional: "rate_schedule", \.rateSchedule),
+        .init(optional: "max_requests", \.maxRequests),
         .init("retry_delays", \.retryDelays),
         .init("rules", \.rules),
         .init("metered", \.metered),

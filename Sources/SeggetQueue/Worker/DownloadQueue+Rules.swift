@@ -8,6 +8,7 @@ extension DownloadQueue {
         let before = limits
         limits = current.limits(atMinute: TimeOfDay.minute, facts)
         if limits.rate != before.rate { runner.limitRate(limits.rate) }
+        if limits.requests != before.requests { runner.limitRequests(limits.requests) }
         if isWorking, limits.isPaused != before.isPaused {
             let isPaused = limits.isPaused
             occur { machine, now in machine.pause(isPaused, now) }

@@ -9,6 +9,8 @@ protocol TaskRunner: Sendable {
     func begin(_ task: QueueTask) -> any TaskRun
     /// Limits the rate of all downloads together, in bytes per second; `nil` for no limit.
     func limitRate(_ rate: Double?)
+    /// Limits the requests of all downloads together to each server; `nil` for no limit.
+    func limitRequests(_ rate: RequestRate?)
     /// Stops all downloads in an orderly way and returns immediately.
     func stopAll()
     /// Releases the resources of the runner, after all its downloads have ended.
@@ -54,6 +56,8 @@ struct LocalRunner: TaskRunner {
     }
 
     func limitRate(_ rate: Double?) { session.limitRate(rate) }
+
+    func limitRequests(_ rate: RequestRate?) { session.limitRequests(rate) }
 
     func stopAll() { session.cancelAll() }
 

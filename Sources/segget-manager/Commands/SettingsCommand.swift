@@ -18,6 +18,10 @@ struct SettingsCommand: ParsableCommand {
         transform: LimitCommandOptions.rate)
     var limitRate: Double?
     @Option(
+        help: .setting("max-requests", valueName: "rate"),
+        transform: RequestLimitOption.parse)
+    var maxRequests: RequestRate??
+    @Option(
         help: .setting(
             "limit-schedule",
             discussion: "Such as `08:00-18:00=2M,else=0`; `none` removes the schedule.",
@@ -99,12 +103,13 @@ struct SettingsCommand: ParsableCommand {
 
     func run() throws {
         let (maxRunning, limitRate, schedule, json) = (maxRunning, limitRate, try schedule, json)
-        let (rules, metered) = (try rules, metered)
+        let (rules, metered, maxRequests) = (try rules, metered, maxRequests)
         try queue.run { access in
             var settings = try await access.door.settings()
             let before = settings
             if let maxRunning { settings.maxRunning = maxRunning }
             if let limitRate { settings.rateLimit = limitRate > 0 ? limitRate : nil }
+            if let maxRequests { settings.maxRequests = maxRequests }
             if let schedule { settings.rateSchedule = schedule }
             if let rules { settings.rules = rules }
             if let metered { settings.metered = metered }
@@ -128,6 +133,7 @@ struct SettingsCommand: ParsableCommand {
             let rest = schedule.otherwise.map { ["else \(rate($0))"] } ?? []
             lines.append("limit-schedule  \((spans + rest).joined(separator: ", "))")
         }
+        if let rate = settings.maxRequests { lines.append("max-requests    \(rate)") }
         if !settings.rules.isEmpty {
             let rules = settings.rules.map { rule in
                 switch rule.effect {

@@ -206,6 +206,7 @@ import Testing
         var settings = QueueSettings()
         settings.maxRunning = 7
         settings.rateLimit = 0.1
+        settings.maxRequests = RequestRate(600, per: .minute)
         settings.rateSchedule = RateSchedule(
             spans: [.init(start: 480, end: 1080, rate: 2e6)], otherwise: 0)
         settings.retryDelays = [1, 2.5]
@@ -215,7 +216,7 @@ import Testing
         ]
         settings.metered = .no
         // Every property of the settings must be stored.
-        #expect(Mirror(reflecting: settings).children.count == 6)
+        #expect(Mirror(reflecting: settings).children.count == 7)
         try queue.open().setSettings(settings)
         #expect(try queue.open().settings() == settings)
         settings.rateLimit = nil

@@ -25,6 +25,7 @@ extension Schema {
             "rate_schedule": .object(
                 ["spans": .list(of: .rateSpan)], optional: ["otherwise": .number(from: 0)],
                 isClosed: true),
+            "max_requests": .text,
             "retry_delays": .list(of: .number(from: 0, to: 86400), to: 100),
             "rules": .list(of: .rule, to: 100), "metered": .words(["auto", "yes", "no"]),
         ], isClosed: true

@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The user's bound on requests, and quotas that a server states before it refuses requests.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct RequestPaceEndToEndTests {
+    /// A server with a quota for each period, which starts with the first request after the last.
+    private struct Quota {
+        let total: Int
+        let window: Double
+        var start = -Double.infinity
+        var used = 0
+
+        /// Counts a request.
+        ///
+        /// - Returns: The number of requests that remain, below 0 above the quota, and the seconds
+        ///   until the next period.
+        mutating func count(_ now: Double) -> (remaining: Int, reset: Int) {
+            if now >= start + window { (start, used) = (now, 0) }
+            used += 1
+            return (total - used, Int((start + window - now).rounded(.up)))
+        }
+    }
+
+    /// Returns the largest number of requests in a second.
+    private func mostInOneSecond(_ origin: Origin) -> Int {
+        let times = origin.requests.map(\.time).sorted()
+        return times.map { start in times.count { $0 >= start && $0 < start + 1 } }.max() ?? 0
+    }
+
+    private func list(_ count: Int, _ stage: BatchStage) -> String {
+        (1...count).map { "\(stage.origin.url("/\($0)/f"))\n out=f\($0)\n" }.joined()
+    }
+
+    /// Without the bound, all 60 requests arrive within a fraction of a second.
+    @Test func listStaysWithinBound() throws {
+        let stage = try BatchStage(size: 10_000)
+        let outcome = try stage.run(list: list(60, stage), ["--max-requests", "20/s", "-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...60 { #expect(try stage.isRight("f\(number)", "/\(number)/f")) }
+        #expect(stage.origin.requests.count <= 64)
+        // Segget sends at most 20; a busy machine may log several late ones together.
+        #expect(mostInOneSecond(stage.origin) <= 30)
+    }
+
+    /// Connections of one file, its probe and its last check share the bound.
+    @Test func fileStaysWithinBound() throws {
+        let stage = try BatchStage(size: 20_000_000)
+        stage.origin.bendGET { reply in reply.pace = 2e6 }
+        let outcome = try Run(
+            [stage.origin.url("/1/f"), "-x", "16", "--max-requests", "4/s", "-q"],
+            in: stage.folder
+        ).wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight("f", "/1/f"))
+        #expect(mostInOneSecond(stage.origin) <= 8)
+    }
+
+    /// All tasks of a queue share the bound, also if it changes while the worker runs.
+    @Test func queueStaysWithinBound() throws {
+        let stage = try QueueStage(size: 10_000)
+        try stage.done("settings", "--max-requests", "5/s", "--max-running", "8")
+        for number in 1...12 { _ = try stage.add("/\(number)/f\(number)") }
+        let outcome = try stage.start(["run"]).wait(timeout: 120)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...12 {
+            #expect(try stage.files.isRight("f\(number)", "/\(number)/f\(number)"))
+        }
+        #expect(mostInOneSecond(stage.origin) <= 8)
+    }
+
+    /// A request that waits for its turn is no failure, no stall and no low rate.
+    @Test func waitingIsNoFailure() throws {
+        let stage = try BatchStage(size: 2_000_000)
+        let cuts = Tally()
+        stage.origin.bendGET { _, reply in
+            if cuts.add() <= 2 { reply.cutAfter = 100_000 }
+        }
+        let outcome = try Run(
+            [
+                stage.origin.url("/1/f"), "-x", "1", "--max-requests", "40/m", "--retries", "1",
+                "--min-rate", "10K", "--min-rate-time", "0.5", "--stall-timeout", "1", "--json",
+            ], in: stage.folder
+        ).wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight("f", "/1/f"))
+        #expect(try outcome.notices("stalled").isEmpty)
+        #expect(try outcome.notices("changing_connections").isEmpty)
+    }
+
+    /// The server refuses requests above its quota; segget never sends one.
+    @Test(arguments: ["RateLimit", "dictionary", "X-RateLimit"])
+    func statedQuotaIsNeverExceeded(form: String) throws {
+        let stage = try BatchStage(size: 10_000)
+        let quota = Guarded(Quota(total: 16, window: 3))
+        let refused = Tally()
+        stage.origin.bend { _, reply in
+            let (remaining, reset) = quota.withLock { $0.count(monotonicSeconds()) }
+            if remaining < 0 {
+                refused.add()
+                reply = .text(429)
+            }
+            let left = max(0, remaining)
+            switch form {
+            case "RateLimit":
+                reply.set("RateLimit", "\"default\";r=\(left);t=\(reset)")
+                reply.set("RateLimit-Policy", "\"default\";q=16;w=3")
+            case "dictionary":
+                reply.set("RateLimit", "limit=16, remaining=\(left), reset=\(reset)")
+            default:
+                reply.set("X-RateLimit-Limit", "16")
+                reply.set("X-RateLimit-Remaining", "\(left)")
+                reply.set("X-RateLimit-Reset", "\(Int(Date().timeIntervalSince1970) + reset)")
+            }
+        }
+        let outcome = try stage.run(list: list(40, stage), ["-j", "4", "-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...40 { #expect(try stage.isRight("f\(number)", "/\(number)/f")) }
+        #expect(refused.count() == 0)
+    }
+}
