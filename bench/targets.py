@@ -8,6 +8,8 @@ from loopback import GIB, MIB
 
 # Peak memory by the number of connections that were open at a time.
 PEAK_16, PEAK_64 = 28 * MIB, 40 * MIB
+# That of a set.
+PEAK_SET = 36 * MIB
 # What may be fetched twice when nothing is killed: the larger of these.
 TWICE_SHARE, TWICE_BYTES = 0.01, 2 * MIB
 
@@ -78,7 +80,8 @@ class Verdict:
 RATIOS = (
     ("C1s", "segget16", 1.03), ("C1s", "segget", 0.5), ("W1", "segget", 1.08), ("W2", "segget", 1.12),
     ("W2c", "segget", 1.35), ("W2c", "segget64", 1.22), ("S1", "segget16", 1.2), ("R1", "segget", 1.05),
-    ("R2", "segget", 1.05), ("R2b", "segget", 1.08),
+    ("R2", "segget", 1.05), ("R2b", "segget", 1.08), ("M2", "segget", 1.08), ("M2s", "segget", 1.08),
+    ("M3", "segget", 1.08),
 )
 # CPU as a multiple of curl's.
 CPU = (("L1", 1.1), ("L2", 1.1))
@@ -128,6 +131,12 @@ def judge(results, labels):
         if own := cell(name, "segget"):
             add(name, "files a second", own.scenario.files / own.median("wall"), bound, at_least=True)
     for name, cells in results.items():
+        own, others = cell(name, "segget"), [other for other in cells if not other.startswith("segget")]
+        walls = [there.median("wall") for other in others if (there := cell(name, other))]
+        if own and own.scenario.mode == "set" and walls:
+            add(name, "time, to that of the fastest other client", own.median("wall") / min(walls), 1)
+        if own and own.scenario.mode == "set" and (other := cell(name, "aria2c-tuned")):
+            add(name, f"CPU, to that of `{labels['aria2c-tuned']}`", own.median("cpu") / other.median("cpu"), 1)
         for client, own in cells.items():
             if client.startswith("segget"):
                 found += _common(name, labels[client], own)
@@ -142,7 +151,7 @@ def _common(name, label, own):
     if not own.good:
         return verdicts
     most = max(run.connections for run in own.good)
-    bound = PEAK_16 if most <= 16 else PEAK_64
+    bound = PEAK_SET if own.scenario.mode == "set" else PEAK_16 if most <= 16 else PEAK_64
     verdicts.append(Verdict(name, f"peak memory of `{label}`, {most} connections", own.median("peak") / MIB,
                             bound / MIB, unit=" MiB"))
     if not own.scenario.kill:

@@ -104,6 +104,7 @@ bench)
     need_command nginx nginx-light
     need_command openssl openssl
     need_command python3 python3
+    need_command rclone rclone
     need_command wget2 wget2
     need_module stream libnginx-mod-stream
     ;;
