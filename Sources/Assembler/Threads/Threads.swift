@@ -145,9 +145,16 @@ package struct OwnedThread: Sendable {
 /// A checked continuation alone would be correct. The lock is for ThreadSanitizer, which misses the
 /// order of one thread's writes and the other's reads if the continuation is resumed before it is
 /// awaited.
-package struct Answer<Result: Sendable>: Sendable {
+///
+/// It is a class because the runtime copies a continuation, or none, by looking up its type.
+package final class Answer<Result: Sendable>: Sendable {
     private let continuation: CheckedContinuation<Result, Never>
     private let order: Monitor<Void>
+
+    private init(_ continuation: CheckedContinuation<Result, Never>, _ order: Monitor<Void>) {
+        self.continuation = continuation
+        self.order = order
+    }
 
     /// Resumes the waiting task with a result.
     package func resume(returning result: sending Result) {
@@ -158,7 +165,7 @@ package struct Answer<Result: Sendable>: Sendable {
     /// Calls `ask` with an answer and waits until that answer is resumed.
     package static func wait(_ ask: (Answer) -> Void) async -> Result {
         let order = Monitor(())
-        let result = await withCheckedContinuation { ask(Answer(continuation: $0, order: order)) }
+        let result = await withCheckedContinuation { ask(Answer($0, order)) }
         order.withLock { _ in }
         return result
     }
