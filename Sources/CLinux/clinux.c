@@ -72,12 +72,29 @@ int segget_is_in_memory(int fd) {
     return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
 }
 
-int64_t segget_read_date(const char *text) {
+static int64_t read_date(const char *text) {
     struct tm parts = {0};
     // No code changes the locale, so the month names are those of "C".
     const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
     if (end == NULL || *end != 0 || parts.tm_year < 70 || parts.tm_sec > 59) return -1;
     return timegm(&parts);
+}
+
+int64_t segget_read_date(const char *text) {
+    // strptime(3) takes microseconds. `Date` is the same in all responses of a second, and several
+    // callers read the `Last-Modified` of one response.
+    static _Thread_local struct {
+        char text[32];
+        int64_t seconds;
+    } known[2];
+    static _Thread_local unsigned next;
+    for (int i = 0; i < 2; i++)
+        if (known[i].text[0] != 0 && strcmp(known[i].text, text) == 0) return known[i].seconds;
+    const int64_t seconds = read_date(text);
+    if (strlen(text) >= sizeof known[0].text) return seconds;
+    strcpy(known[next % 2].text, text);
+    known[next++ % 2].seconds = seconds;
+    return seconds;
 }
 
 int segget_replace_descriptor(int from, int to) {
@@ -250,6 +267,14 @@ int segget_nameless_file(int folder, mode_t mode) {
 }
 
 int segget_name_file(int fd, int folder, const char *name) {
+    // Faster, because the kernel looks up no path. Before Linux 6.10 it needs CAP_DAC_READ_SEARCH, and
+    // fails with ENOENT without it.
+    static _Atomic int is_refused;
+    if (!is_refused) {
+        if (linkat(fd, "", folder, name, AT_EMPTY_PATH) == 0) return 0;
+        if (errno != ENOENT) return -1;
+        is_refused = 1;
+    }
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);

@@ -291,7 +291,8 @@ int linkat(int folder, const char *from, int other, const char *to, int flags) {
     int named = -1;
     if (!result && kind_of(folder) == 'd')
         note(LINKED, folder, 0, from, strlen(from), to, strlen(to));
-    else if (!result && kind_of(other) == 'd' && sscanf(from, "/proc/self/fd/%d", &named) == 1 &&
+    else if (!result && kind_of(other) == 'd' &&
+             ((named = flags & AT_EMPTY_PATH ? folder : -1) >= 0 || sscanf(from, "/proc/self/fd/%d", &named) == 1) &&
              kind_of(named) == 'f')
         note(NAMED, named, 0, to, strlen(to), "", 0);
     UNLOCKED;

@@ -161,7 +161,7 @@ int segget_nameless_file(int folder, mode_t mode);
 int segget_open_beneath(int folder, const char *path, int flags);
 
 // Gives a file without a name the name `name` in `folder`; fails with EEXIST if that exists
-// (linkat(2) with /proc/self/fd). Returns 0, or -1 with errno.
+// (linkat(2), with AT_EMPTY_PATH or /proc/self/fd). Returns 0, or -1 with errno.
 int segget_name_file(int fd, int folder, const char *name);
 
 // Asks the kernel to start writing the dirty pages of a file, without waiting (sync_file_range(2)).

@@ -31,6 +31,22 @@ struct SmallFilesEndToEndTests {
         #expect(stage.origin.requests.allSatisfy { $0.method == "GET" })
     }
 
+    /// Before Linux 6.10, only a privileged process may name a file by its descriptor alone.
+    @Test func namesFilesByPathIfKernelRefusesDescriptor() throws {
+        let stage = try BatchStage(size: 20_000)
+        let log = try Sandbox()
+        let outcome = try Run(
+            Self.names(3).map { stage.origin.url("/\($0)") } + ["-q"], in: stage.folder,
+            environment: try DiskFaults.environment(
+                ["linkat:*:1:1:\(ENOENT)"], in: stage.folder, log: log.path("calls"))
+        ).wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        try Self.expectRight(stage, Self.names(3))
+        let calls = try String(contentsOfFile: log.path("calls"), encoding: .utf8)
+        let links = calls.split(separator: "\n").filter { $0.hasPrefix("linkat ") }
+        #expect(links.count == 4, "\(calls)")
+    }
+
     @Test func sendsManyRequestsAtOnce() throws {
         let stage = try BatchStage(size: 20_000)
         stage.origin.bend { _, reply in reply.delayBeforeHeaders = 0.3 }
