@@ -58,7 +58,7 @@ package struct WebURL: Sendable, Hashable {
             scheme == "http" || scheme == "https",
             let host = Self.part(handle, CURLUPART_HOST), !host.isEmpty,
             let port = Self.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT),
-            let host = Self.asciiHost(handle, host)
+            let (host, whole) = Self.asciiHost(handle, host)
         else { return nil }
         // A fragment is never sent (RFC 9110 §7.1).
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
@@ -80,10 +80,16 @@ package struct WebURL: Sendable, Hashable {
         for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS] {
             curl_url_set(handle, part, nil, 0)
         }
-        guard let full = Self.part(handle, CURLUPART_URL) else { return nil }
+        // libcurl takes long to write a URL. Without these characters, nothing has been removed.
+        let isFull = !whole.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#") }
+        guard let full = isFull ? whole : Self.part(handle, CURLUPART_URL) else { return nil }
         self.text = full
-        curl_url_set(handle, CURLUPART_QUERY, nil, 0)
-        guard let bare = Self.part(handle, CURLUPART_URL) else { return nil }
+        var bare: String? = full
+        if full.utf8.contains(UInt8(ascii: "?")) {
+            curl_url_set(handle, CURLUPART_QUERY, nil, 0)
+            bare = Self.part(handle, CURLUPART_URL)
+        }
+        guard let bare else { return nil }
         redacted = bare
         self.origin = origin
         isSecure = scheme == "https"
@@ -124,11 +130,15 @@ package struct WebURL: Sendable, Hashable {
         return Self.part(handle, CURLUPART_URL) ?? text
     }
 
-    /// Returns the host in ASCII (IDNA, RFC 5890) and sets it in the handle; `nil` if that fails.
+    /// Returns the host in ASCII (IDNA, RFC 5890), and the URL with it, which is then in the handle.
+    ///
+    /// `nil` if that fails.
     ///
     /// libcurl assumes that a host is in the encoding of the process's locale. This function sets
     /// the locale of the thread to UTF-8 meanwhile.
-    private static func asciiHost(_ handle: OpaquePointer, _ host: String) -> String? {
+    private static func asciiHost(
+        _ handle: OpaquePointer, _ host: String
+    ) -> (host: String, url: String)? {
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return readAgain(handle) }
         guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return nil }
         let earlier = uselocale(utf8)
@@ -142,10 +152,10 @@ package struct WebURL: Sendable, Hashable {
         return readAgain(handle)
     }
 
-    /// Returns the host after parsing the URL again.
+    /// Returns the host and the URL after parsing the URL again.
     ///
     /// A mapped or decoded host may be an address in another form (`１２７.1`, `%39`), or invalid.
-    private static func readAgain(_ handle: OpaquePointer) -> String? {
+    private static func readAgain(_ handle: OpaquePointer) -> (host: String, url: String)? {
         var last = part(handle, CURLUPART_URL)
         for _ in 0..<3 {
             guard let url = last, curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK else {
@@ -154,7 +164,7 @@ package struct WebURL: Sendable, Hashable {
             last = part(handle, CURLUPART_URL)
             guard last == url else { continue }
             // No host has such a name, and libcurl would encode it again at each step.
-            return part(handle, CURLUPART_HOST).flatMap { $0.contains("%") ? nil : $0 }
+            return part(handle, CURLUPART_HOST).flatMap { $0.contains("%") ? nil : ($0, url) }
         }
         return nil
     }
@@ -275,8 +285,8 @@ package func percentDecodedBytes(_ text: String) -> [UInt8]? {
 /// in the next request.
 package func headerText(_ value: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
+    guard strpbrk(value, "\r\n") != nil else { return readText(bytes) }
     let isBreak: (UInt8) -> Bool = { $0 == 0x0d || $0 == 0x0a }
-    guard bytes.contains(where: isBreak) else { return readText(bytes) }
     return bytes.map { isBreak($0) ? 0x20 : $0 }.withUnsafeBytes { readText($0) }
 }
 
