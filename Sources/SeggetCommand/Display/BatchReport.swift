@@ -44,7 +44,7 @@ struct BatchReport {
         let (index, file) = (event.index, event.index + 1)
         switch event.kind {
         case .begun(let url):
-            let name = url.split(separator: "/").last.map(String.init) ?? "?"
+            let name = url.utf8.split(separator: UInt8(ascii: "/")).last.flatMap(String.init) ?? "?"
             view.begin(index, name: name, now: output.elapsed)
             reports[index] = DownloadReport(
                 settings, view: BatchLane(view, index, output), output: output, file: file,

@@ -14,7 +14,6 @@ final class DownloadJob: Sendable {
     let options: DownloadOptions
     /// Whether a file is repaired: only a part that its manifest describes is completed.
     let isRepair: Bool
-    private let budget = DescriptorBudget.current
     /// The parts of earlier runs in the folders of the session.
     let parts: BegunParts
 
@@ -42,7 +41,8 @@ final class DownloadJob: Sendable {
 
     /// The maximum number of connections.
     var connections: Int {
-        options.singleRequest ? 1 : min(options.connections.most, budget.connections)
+        options.singleRequest
+            ? 1 : min(options.connections.most, DescriptorBudget.current.connections)
     }
 
     /// Returns the maximum number of connections for a file of `size` bytes; `nil`: unknown size.
@@ -82,7 +82,9 @@ final class DownloadJob: Sendable {
     ///
     /// - Throws: `foreignURL`, `invalidURL`.
     static func usable(_ url: WebURL?, _ text: String) throws(DownloadError.Reason) -> WebURL {
-        if let url, text.contains("://") { return url }
+        // The search in a text takes longer than all other checks of a small file's options.
+        let isURL = ["http://", "https://"].contains(where: text.hasPrefix) || text.contains("://")
+        if let url, isURL { return url }
         if let foreign = ForeignURL(text, isFile: isFile) {
             throw .foreignURL(foreign, shown: redactedGuess(text))
         }

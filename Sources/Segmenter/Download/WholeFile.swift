@@ -85,21 +85,23 @@ extension DownloadRun {
         _ answered: Answered, _ probe: Probe,
         then: @escaping @Sendable (Result<DownloadedFile, DownloadError>?, Answered) -> Void
     ) {
-        let found = Monitor<(work: DownloadWork, finding: Probe.Finding)?>(nil)
+        let found = Monitor<Found?>(nil)
         submit(answered.exchange.body, probe.url, isNamed: job.namesFile) { [self] in
             if let finding = whole(answered.exchange, probe) {
                 var work = DownloadWork(self, probe)
                 work.target = job.target(for: finding.file, from: probe.url)
                 if !work.refuses(finding), let request = try? work.request(finding, probe.url) {
-                    found.withLock { [work] in $0 = (work, finding) }
+                    let ours = Found(work, finding)
+                    found.withLock { $0 = ours }
                     return request
                 }
             }
             then(nil, answered)
             return nil
         } then: { [self] end in
-            guard let (kept, finding) = found.withLock({ $0 }) else { return }
-            var work = kept
+            guard let found = found.withLock({ $0 }) else { return }
+            var work = found.work
+            let finding = found.finding
             if case .success(.declined) = end.outcome {
                 var answered = answered
                 answered.named = work.target
@@ -115,6 +117,19 @@ extension DownloadRun {
             } catch {
                 then(.failure(work.error(error)), answered)
             }
+        }
+    }
+
+    /// The facts that the response for a small file states, kept until the file is published.
+    ///
+    /// It is a class because its values are large.
+    private final class Found: Sendable {
+        let work: DownloadWork
+        let finding: Probe.Finding
+
+        init(_ work: DownloadWork, _ finding: Probe.Finding) {
+            self.work = work
+            self.finding = finding
         }
     }
 

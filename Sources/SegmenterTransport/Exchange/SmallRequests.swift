@@ -3,11 +3,17 @@
 /// The window and the limit of each server bound the number of active requests. The class lives on
 /// the loop thread.
 package final class SmallRequests: LoopResident {
-    /// A request that waits to be sent.
-    private struct Entry {
+    /// A request that waits to be sent; a class, because each turn of the loop passes all of them.
+    private final class Entry {
         let id: Int
         let request: TransferRequest
         let report: (Exchange) -> Void
+
+        init(id: Int, request: TransferRequest, report: @escaping (Exchange) -> Void) {
+            self.id = id
+            self.request = request
+            self.report = report
+        }
     }
 
     /// The longest body that is kept in memory, in bytes.

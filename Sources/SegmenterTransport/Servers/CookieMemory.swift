@@ -96,9 +96,11 @@ package final class CookieMemory: Sendable {
     /// Returns a URL's host as libcurl writes it in a cookie: an IPv6 address without brackets and
     /// zone.
     private static func host(of url: WebURL) -> String {
-        // The origin ends in a port.
-        var host = url.origin.drop { $0 != "/" }.dropFirst(2)
-        while let last = host.popLast(), last != ":" {}
+        // The origin ends in a port. Bytes are faster than characters, for each request.
+        let origin = url.origin.utf8
+        let start = origin.firstIndex(of: UInt8(ascii: "/")).map { origin.index($0, offsetBy: 2) }
+        let end = origin.lastIndex(of: UInt8(ascii: ":"))
+        let host = url.origin[(start ?? origin.startIndex)..<(end ?? origin.endIndex)]
         guard host.first == "[" else { return String(host) }
         return String(host.dropFirst().prefix { $0 != "]" && $0 != "%" })
     }
