@@ -30,6 +30,8 @@ extension DownloadSession {
         refreshURL: RefreshURL?, jars: CookieJars?
     ) -> DownloadBatch {
         let list = BatchList(work.files.count) {
+            set.plan.roughSize(at: Int(work.files[$0]))
+        } item: {
             set.item(work.files[$0], of: work, options: options)
         }
         return start(list, jobs: jobs, failFast: failFast, refreshURL, jars) {

@@ -6,6 +6,8 @@ import SegmenterTransport
 /// Files get places in the order in which they ask.
 final class BatchGate: SegmentGate {
     private struct State {
+        var count: Int
+        /// Less than 0 if there are fewer places than files that have one.
         var free: Int
         var waiting: [(id: Int, answer: Answer<Bool>)] = []
         var nextID = 0
@@ -14,7 +16,22 @@ final class BatchGate: SegmentGate {
 
     private let state: Monitor<State>
 
-    init(_ count: Int) { state = Monitor(State(free: count)) }
+    init(_ count: Int) { state = Monitor(State(count: count, free: count)) }
+
+    /// Changes the number of places.
+    func resize(to count: Int) {
+        let next = state.withLock { state in
+            state.free += count - state.count
+            state.count = count
+            var next: [Answer<Bool>] = []
+            while state.free > 0, !state.waiting.isEmpty {
+                state.free -= 1
+                next.append(state.waiting.removeFirst().answer)
+            }
+            return next
+        }
+        for answer in next { answer.resume(returning: true) }
+    }
 
     /// Whether a file waits for a place.
     var isBusy: Bool { state.withLock { !$0.waiting.isEmpty } }
@@ -64,7 +81,7 @@ final class BatchGate: SegmentGate {
     /// Releases a place.
     func leave() {
         let next = state.withLock { state -> Answer<Bool>? in
-            guard !state.waiting.isEmpty else {
+            guard !state.waiting.isEmpty, state.free >= 0 else {
                 state.free += 1
                 return nil
             }

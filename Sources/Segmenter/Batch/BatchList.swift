@@ -13,14 +13,35 @@ final class BatchList: Sendable {
     /// The number of files in the initial list.
     private let first: Int
     private let item: @Sendable (Int) -> BatchItem
+    /// Returns the size of a file in bytes; `nil` if it is unknown.
+    let size: @Sendable (Int) -> Int64?
+    /// The places of the files in the caller's list, if the files start in another order.
+    private let order: [UInt32]?
     private let state: Monitor<State>
 
     /// Creates a list; files can be added only to an open one.
     init(_ count: Int, isOpen: Bool = false, item: @escaping @Sendable (Int) -> BatchItem) {
         first = count
         self.item = item
+        (size, order) = ({ _ in nil }, nil)
         state = Monitor(State(isOpen: isOpen))
     }
+
+    /// Creates a closed list of files with known sizes and paths, which starts with large files.
+    init(
+        _ count: Int, size: @escaping @Sendable (Int) -> Int64?,
+        item: @escaping @Sendable (Int) -> BatchItem
+    ) {
+        first = count
+        let order = BatchOrder.largeFirst(count, size: size)
+        self.order = order
+        self.item = { item(Int(order[$0])) }
+        self.size = { size(Int(order[$0])) }
+        state = Monitor(State(isOpen: false))
+    }
+
+    /// Returns the place of a file in the caller's list.
+    func place(of index: Int) -> Int { order.map { Int($0[index]) } ?? index }
 
     /// The number of files so far.
     var count: Int { state.withLock { first + $0.added.count } }

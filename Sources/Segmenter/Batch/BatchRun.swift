@@ -33,12 +33,19 @@ final class BatchRun: Sendable {
     private let running = Monitor<Set<Int>>([])
     /// Whether a manifest belongs to a file of the list, by its generation.
     private let owners = Monitor<[String: Bool]>([:])
+    /// Whether all files share the connections of each host; otherwise each has its own.
+    private let sharesHosts: Bool
+    /// The files that are not queued yet.
+    private let backlog = Monitor(HostGovernor.Backlog())
+    /// The origins that use HTTP/1.1 over TLS.
+    private let plainOrigins = Monitor<Set<String>>([])
 
     init(
         loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
         events: BatchEvents, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil,
-        record: Record? = nil
+        sharesHosts: Bool = true, record: Record? = nil
     ) {
+        self.sharesHosts = sharesHosts
         self.loop = loop
         self.jars = jars ?? CookieJars()
         self.refreshURL = refreshURL
@@ -99,8 +106,12 @@ final class BatchRun: Sendable {
                     list.close()
                 } else if count < list.count {
                     // The caller's limit of connections also bounds the number of small files.
-                    if count == 0 { slots.limit(to: list[0].options.connections) }
+                    if count == 0 {
+                        slots.limit(to: list[0].options.connections, isOfHost: sharesHosts)
+                        gate.resize(to: places)
+                    }
                     count = await takeNamedPaths(from: count)
+                    noteBacklog(next..<count)
                     owners.withLock { $0 = $0.filter(\.value) }
                 }
                 var entries: [FirstRequests.Entry] = []
@@ -116,16 +127,20 @@ final class BatchRun: Sendable {
                     }
                     let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
                     if !isBegun, let entry = firstRequest(index, url) {
-                        slots.queue()
+                        slots.queue(size: entry.size)
                         entries.append(entry)
                     } else {
                         // Files start in the order of the list. A file with a slot may wait for the
                         // names of all earlier files, so none of these may be waiting for a slot.
                         guard slots.mayStart, !isBegun || gate.tryEnter() else { break }
-                        slots.begin()
+                        slots.begin(large: isBegun ? index : nil)
                         group.addTask { await self.run(index, url, isBegun: isBegun) }
                     }
                     next += 1
+                    backlog.withLock { backlog in
+                        backlog.files = count - next
+                        backlog.bytes = backlog.bytes.map { $0 - (list.size(index) ?? 0) }
+                    }
                 }
                 if !entries.isEmpty || slots.isStuck { firstRequests.send(entries) }
                 for file in slots.takeUnfinished() {
@@ -142,15 +157,57 @@ final class BatchRun: Sendable {
         }
     }
 
+    /// The number of places at the gate.
+    ///
+    /// More files than that may turn out to be large at about the same time.
+    private var places: Int { sharesHosts ? 2 * slots.largeLimit : slots.largeLimit }
+
+    /// Counts the files that are not queued yet, and their bytes.
+    private func noteBacklog(_ files: Range<Int>) {
+        var bytes: Int64? = 0
+        for index in files {
+            guard let sum = bytes, let size = list.size(index) else {
+                bytes = nil
+                break
+            }
+            bytes = sum + size
+        }
+        backlog.withLock { $0 = .init(files: files.count, bytes: bytes) }
+    }
+
+    /// What the files' fetches have to know of the set; `nil` if each has connections of its own.
+    private var set: Fetch.FileSet? {
+        guard sharesHosts else { return nil }
+        return Fetch.FileSet(
+            backlog: { [backlog, slots] in
+                var backlog = backlog.withLock { $0 }
+                let queued = slots.queued
+                backlog.files += queued.files
+                backlog.bytes = backlog.bytes.map { $0 + queued.bytes }
+                return backlog
+            },
+            found: { [self] origin, room in
+                guard slots.take(room, of: origin) else { return }
+                gate.resize(to: places)
+                slots.look()
+            })
+    }
+
     /// The request that may deliver a whole file without a task; `nil` if the file needs a task.
     private func firstRequest(_ index: Int, _ url: WebURL?) -> FirstRequests.Entry? {
         guard case .success(let run) = download(list[index], index, url, isBegun: false),
-            let (probe, request) = run.firstRequest()
+            let url, let (probe, request) = run.firstRequest(range(for: url))
         else { return nil }
+        let range = request.range ?? Probe.smallRange
         begin(index, url)
         let began = monotonicSeconds()
-        return FirstRequests.Entry(index: index, request: request) { [self] exchange in
-            let answered = DownloadRun.Answered(exchange: exchange, began: began)
+        let size = list.size(index)
+        return FirstRequests.Entry(index: index, request: request, size: size) {
+            [self] exchange in
+            if url.isSecure, exchange.isKept, !exchange.isHTTP2 {
+                plainOrigins.withLock { _ = $0.insert(url.origin) }
+            }
+            let answered = DownloadRun.Answered(exchange: exchange, began: began, range: range)
             guard exchange.isWhole else { return goOn(index, run, answered) }
             slots.park(index, bytes: exchange.body.count, isFollowed: true)
             run.publish(answered, probe) { [self] result, answered in
@@ -159,21 +216,32 @@ final class BatchRun: Sendable {
         }
     }
 
+    /// Returns the bytes that the first request of a file asks for.
+    ///
+    /// A long response over a connection that is shared with other requests (HTTP/2) could not be
+    /// continued.
+    private func range(for url: WebURL) -> ByteRange {
+        let isPlain =
+            !url.isSecure || plainOrigins.withLock { $0.contains(url.origin) }
+        return sharesHosts && isPlain ? Probe.setRange : Probe.smallRange
+    }
+
     /// Starts a task for a file that its first request did not deliver completely.
     private func goOn(_ index: Int, _ run: DownloadRun, _ answered: DownloadRun.Answered) {
         slots.leave(.init(index: index, run: run, answered: answered))
     }
 
     private func begin(_ index: Int, _ url: WebURL?) {
-        events.offer(BatchEvent(index: index, kind: .begun(url: url?.redacted ?? "")))
+        events.offer(BatchEvent(index: list.place(of: index), kind: .begun(url: url?.redacted ?? "")))
         running.withLock { _ = $0.insert(index) }
     }
 
     private func end(_ index: Int, _ result: Result<DownloadedFile, DownloadError>) {
         running.withLock { _ = $0.remove(index) }
         turns.settle(index)
-        record?(index, result)
-        events.offer(BatchEvent(index: index, kind: .ended(result)))
+        let place = list.place(of: index)
+        record?(place, result)
+        events.offer(BatchEvent(index: place, kind: .ended(result)))
         slots.end(index, of: WebURL(list[index].url)?.origin, isDone: (try? result.get()) != nil)
     }
 
@@ -267,7 +335,7 @@ final class BatchRun: Sendable {
     /// Adds an event to those of the running file that is first in the list.
     func report(_ event: DownloadEvent) {
         guard let first = running.withLock({ $0.min() }) else { return }
-        events.offer(BatchEvent(index: first, kind: .event(event)))
+        events.offer(BatchEvent(index: list.place(of: first), kind: .event(event)))
     }
 
     /// Creates the download of a file; fails if another file has the path that the item specifies.
@@ -291,6 +359,7 @@ final class BatchRun: Sendable {
                 try await existing(target, index)
             }, publisher: publisher, gate: gate, isBegun: isBegun,
             hasCome: { [slots] in slots.park(index, bytes: $0) },
+            isComplete: { [slots] in slots.park(index, bytes: 0) },
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) },
@@ -302,7 +371,7 @@ final class BatchRun: Sendable {
                 }
                 await slots.stepAside(index, of: origin, for: delay)
                 turn.cancel()
-            }, folders: names.made,
+            }, set: set, folders: names.made,
             claim: { [self] target, urls, keeps throws(AssemblyError) in
                 defer { turns.settle(index) }
                 return try names.claim(
@@ -313,7 +382,7 @@ final class BatchRun: Sendable {
             loop: loop, urlText: item.url, url: url, destination: item.destination,
             options: item.options, refreshURL: refreshURL, batch: batch, jars: jars,
             parts: names.parts
-        ) { [turns, events] event in
+        ) { [turns, events, list] event in
             // Later files do not wait for the name of a file whose server does not respond, or
             // keeps reporting that it is overloaded.
             if case .notice(.retrying(_, let attempt, _, let cause)) = event,
@@ -321,7 +390,7 @@ final class BatchRun: Sendable {
             {
                 turns.settle(index)
             }
-            events.offer(BatchEvent(index: index, kind: .event(event)))
+            events.offer(BatchEvent(index: list.place(of: index), kind: .event(event)))
         }
         return .success(run)
     }

@@ -37,8 +37,14 @@ final class BatchSlots: Sendable {
     private struct State {
         var width: BatchWidth
         var underWay = 0
-        /// The number of queued files.
+        /// The active files that are known to be large, and those that are known to be small.
+        var large: Set<Int> = []
+        var small: Set<Int> = []
+        /// The files and connections that each host has room for, as last reported.
+        var rooms: [String: HostGovernor.Room] = [:]
+        /// The number of queued files, and the sum of their known sizes.
         var ahead = 0
+        var aheadBytes: Int64 = 0
         /// The number of bytes of each parked file, by its index in the list.
         var parked: [Int: Int] = [:]
         var parkedBytes = 0
@@ -57,12 +63,30 @@ final class BatchSlots: Sendable {
         /// The most queued files; none if the caller has set a number.
         var mostAhead: Int { width.isAsked ? 0 : width.width }
 
-        /// The number of further files that may start or be queued.
-        var room: Int { width.width + mostAhead - load - ahead }
+        /// The number of active files whose size is unknown.
+        var unknown: Int { max(0, underWay - large.count - small.count) }
 
-        var mayStart: Bool {
-            load < width.width && parked.count < mostParked.files
+        /// The number of further files that may start or be queued.
+        var room: Int {
+            width.width + mostAhead - (width.isAsked ? load : unknown + small.count) - ahead
+        }
+
+        var mayStart: Bool { mayStart(size: nil) }
+
+        func mayStart(size: Int64?) -> Bool {
+            width.allows(
+                size: size,
+                beside: .init(
+                    large: large.count, small: small.count, unknown: unknown,
+                    parked: width.isAsked ? parked.count : 0))
+                && parked.count < mostParked.files
                 && parkedBytes < (width.isNearby ? mostParked.bytesNearby : mostParked.bytes)
+        }
+
+        /// Forgets the size of a file that is no longer active.
+        mutating func forget(_ index: Int) {
+            large.remove(index)
+            small.remove(index)
         }
 
         var isEmpty: Bool { underWay + ahead + parked.count + asides.count == 0 }
@@ -129,20 +153,62 @@ final class BatchSlots: Sendable {
     /// Whether a file has failed.
     var hasFailure: Bool { state.withLock { $0.hasFailure } }
 
-    /// Counts a file that starts with a task.
-    func begin() { state.withLock { $0.underWay += 1 } }
+    /// The number of queued files, and the sum of their known sizes.
+    var queued: (files: Int, bytes: Int64) { state.withLock { ($0.ahead, $0.aheadBytes) } }
 
-    /// Counts a file whose first request is queued.
-    func queue() { state.withLock { $0.ahead += 1 } }
+    /// The number of large files that may be in progress.
+    var largeLimit: Int { state.withLock { $0.width.largeLimit } }
+
+    /// Takes the number of files and connections that a host has room for.
+    ///
+    /// - Returns: Whether the number of files that may be in progress has changed.
+    func take(_ room: HostGovernor.Room, of origin: String) -> Bool {
+        state.withLock { state in
+            guard state.rooms[origin] != room else { return false }
+            state.rooms[origin] = room
+            state.width.take(state.rooms.values)
+            return true
+        }
+    }
+
+    /// Counts a file that starts with a task.
+    ///
+    /// `large` is its index, if it counts as a large file.
+    func begin(large index: Int? = nil) {
+        state.withLock { state in
+            state.underWay += 1
+            if let index { state.large.insert(index) }
+        }
+    }
+
+    /// Counts a file whose first request is queued; `size` is its size in bytes, if known.
+    func queue(size: Int64? = nil) {
+        state.withLock { state in
+            state.ahead += 1
+            state.aheadBytes += size ?? 0
+        }
+    }
 
     /// Turns a queued file into an active one, if it may start or `must` is set.
     ///
+    /// - Parameters:
+    ///   - index: The file; `nil` if it is not known.
+    ///   - size: The size of the file in bytes; `nil` if it is unknown.
+    ///   - must: Whether it starts in any case.
     /// - Returns: Whether the file is active now.
-    func start(must: Bool = false) -> Bool {
+    func start(_ index: Int? = nil, size: Int64? = nil, must: Bool = false) -> Bool {
         change(isFollowed: true) { state in
-            guard state.ahead > 0, must || state.mayStart else { return false }
+            guard state.ahead > 0, must || state.mayStart(size: size) else { return false }
             state.ahead -= 1
+            state.aheadBytes -= size ?? 0
             state.underWay += 1
+            if let index, let size {
+                if BatchWidth.isLarge(size) {
+                    state.large.insert(index)
+                } else {
+                    state.small.insert(index)
+                }
+            }
             return true
         }
     }
@@ -152,7 +218,9 @@ final class BatchSlots: Sendable {
     /// `isFollowed` means that the caller itself starts queued requests afterwards.
     func park(_ index: Int, bytes: Int, isFollowed: Bool = false) {
         change(isFollowed: isFollowed) { state in
+            if bytes > 0, !state.large.contains(index) { state.width.saw(isLarge: false) }
             state.underWay -= 1
+            state.forget(index)
             state.parked[index] = bytes
             state.parkedBytes += bytes
         }
@@ -166,7 +234,13 @@ final class BatchSlots: Sendable {
     /// Adds a file, which may be parked, to those that need a task to continue.
     func leave(_ file: Unfinished) {
         change { state in
-            if state.unpark(file.index) { state.underWay += 1 }
+            let wasParked = state.unpark(file.index)
+            if wasParked { state.underWay += 1 }
+            // Its size is unknown if the request has failed.
+            if !wasParked, file.answered.exchange.isKept {
+                if !state.large.contains(file.index) { state.width.saw(isLarge: true) }
+                state.large.insert(file.index)
+            }
             state.unfinished.append(file)
         }
     }
@@ -181,8 +255,10 @@ final class BatchSlots: Sendable {
     }
 
     /// Applies the number of connections that the caller has set for each file.
-    func limit(to connections: ConnectionCount) {
-        state.withLock { $0.width.limit(to: connections) }
+    ///
+    /// `isOfHost` means that the number is that of all files of a host.
+    func limit(to connections: ConnectionCount, isOfHost: Bool) {
+        state.withLock { $0.width.limit(to: connections, isOfHost: isOfHost) }
     }
 
     /// Adjusts the number of slots after a small file; `wait` is the time to first byte.
@@ -194,6 +270,7 @@ final class BatchSlots: Sendable {
     func end(_ index: Int, of origin: @autoclosure () -> String? = nil, isDone: Bool) {
         let aside = change { state in
             if !state.unpark(index) { state.underWay -= 1 }
+            state.forget(index)
             if !isDone { state.hasFailure = true }
             guard !state.asides.isEmpty, let origin = origin() else { return state.takeAside() }
             let next = state.asides.filter { !$1.mayGoOn && $1.origin == origin }.keys.min()
@@ -211,6 +288,7 @@ final class BatchSlots: Sendable {
     func stepAside(_ index: Int, of origin: String, for delay: Double) async {
         let aside = change { state in
             state.underWay -= 1
+            state.forget(index)
             state.asides[index] = Aside(origin: origin)
             return state.takeAside()
         }

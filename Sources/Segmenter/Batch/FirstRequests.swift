@@ -12,12 +12,18 @@ final class FirstRequests: Sendable {
         /// The index of the file in the list.
         let index: Int
         let request: TransferRequest
+        /// The size of the file in bytes; `nil` if it is unknown.
+        let size: Int64?
         /// Called once on the loop thread, with a complete short body or the start of a longer one.
         let report: @Sendable (Exchange) -> Void
 
-        init(index: Int, request: TransferRequest, report: @escaping @Sendable (Exchange) -> Void) {
+        init(
+            index: Int, request: TransferRequest, size: Int64? = nil,
+            report: @escaping @Sendable (Exchange) -> Void
+        ) {
             self.index = index
             self.request = request
+            self.size = size
             self.report = report
         }
     }
@@ -61,8 +67,10 @@ final class FirstRequests: Sendable {
     /// Starts all waiting requests that may start; on the loop thread.
     private func go(_ worker: Worker) {
         guard !state.withLock({ $0.isCancelled }) else { return cancelWaiting() }
-        while state.withLock({ !$0.waiting.isEmpty }), slots.start() {
-            let entry = state.withLock { $0.waiting.removeFirst() }
+        while let entry = state.withLock({ $0.waiting.first }),
+            slots.start(entry.index, size: entry.size)
+        {
+            state.withLock { _ = $0.waiting.removeFirst() }
             let id = worker.smallRequests.enqueue(entry.request) {
                 [self, unowned worker] exchange in
                 state.withLock { $0.underWay[entry.index] = nil }
@@ -78,7 +86,7 @@ final class FirstRequests: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        for entry in entries where slots.start(must: true) {
+        for entry in entries where slots.start(entry.index, size: entry.size, must: true) {
             entry.report(Exchange(end: .cancelled))
         }
     }

@@ -22,7 +22,9 @@ struct BatchContext: Sendable {
     let isBegun: Bool
     /// Records that one response has delivered the file; the argument is its size in bytes.
     let hasCome: @Sendable (Int) -> Void
-    /// Records that such a file is nevertheless assembled like others.
+    /// Records that all bytes of a file that was downloaded in segments have arrived.
+    let isComplete: @Sendable () -> Void
+    /// Records that such a file is nevertheless assembled like others, or downloaded again.
     let isDeclined: @Sendable () -> Void
     /// Records that a small file is published; the argument is the time to first byte.
     let isDone: @Sendable (BatchWidth.Wait?) -> Void
@@ -32,6 +34,8 @@ struct BatchContext: Sendable {
     ///
     /// Returns when the file has a slot again, or after cancellation.
     let stepAside: @Sendable (_ origin: String, _ delay: Double) async -> Void
+    /// The set whose files share each host's connections; `nil` if each file has its own.
+    let set: Fetch.FileSet?
     /// The folders that the batch creates.
     let folders: MadeFolders
     /// Assigns the name like `naming`, but must be called in the file's turn; blocks.
@@ -82,6 +86,12 @@ final class GatePlace: Sendable {
         let hadEntered = leave()
         await body()
         guard hadEntered, await gate.enter() else { return }
+        hasEntered.withLock { $0 = true }
+    }
+
+    /// Waits for a place again, because the complete file has to be downloaded again.
+    func enterAgain() async {
+        guard await gate.enter() else { return }
         hasEntered.withLock { $0 = true }
     }
 

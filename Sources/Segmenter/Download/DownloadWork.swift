@@ -86,6 +86,19 @@ struct DownloadWork: Sendable {
         }
     }
 
+    /// Takes the news that the server has another version than the complete file.
+    ///
+    /// - Parameters:
+    ///   - breach: The difference.
+    ///   - hadPlace: Whether the file had a place in its list, which it needs again.
+    mutating func contradicted(_ breach: ContractBreach, hadPlace: Bool) async {
+        if hadPlace {
+            batch?.isDeclined()
+            await place?.enterAgain()
+        }
+        machine.contradicted(breach)
+    }
+
     // MARK: Effects
 
     /// Looks or asks, and reports the result to the machine.
@@ -196,7 +209,7 @@ struct DownloadWork: Sendable {
     /// - Throws: Why no URL offers the file.
     mutating func ask(
         _ first: DownloadMachine.First,
-        _ question: (Probe, Exchange?) async throws(DownloadError.Reason) -> Probe.Finding
+        _ question: (Probe, DownloadRun.Answered?) async throws(DownloadError.Reason) -> Probe.Finding
     ) async throws(DownloadError.Reason) {
         mirrors?.book.cancel()
         let answered = answered
@@ -208,7 +221,7 @@ struct DownloadWork: Sendable {
         guard let mirrors else {
             var bounded = asking
             bounded.beginning = inquiry.beginning
-            let finding = try await question(bounded, answered?.exchange)
+            let finding = try await question(bounded, answered)
             return await arrive(Primary(probe: asking, finding: finding), named: answered?.named)
         }
         await arrive(try await mirrors.next(unless: losesPart), named: answered?.named)

@@ -65,13 +65,14 @@ extension Fetch.Setup {
     /// Describes a fetch of a file, with the results of earlier attempts.
     init(
         _ job: DownloadJob, _ primary: Primary, _ attempts: Attempts, hasLinks: Bool,
+        set: Fetch.FileSet? = nil,
         resolve: @escaping @Sendable () async -> Probe.Resolution
     ) {
         let (finding, probe, options) = (primary.finding, primary.probe, job.options)
         var server = probe.server(primary.number, finding)
         // A new link is tried before segget leaves the server alone for a while.
         if hasLinks { server.mayRest = false }
-        let machine = FetchMachine.Setup(
+        var machine = FetchMachine.Setup(
             primary: server,
             isOneStream: finding.file.transfer != .segments, asksOnce: probe.asksOnce,
             isDecoded: finding.file.isDecoded,
@@ -83,8 +84,12 @@ extension Fetch.Setup {
             isBeginning: !options.areRetriesGiven && !job.isRepair,
             isDoubted: attempts.isDoubted, hasContradicted: attempts.hasContradicted,
             endsWithNetwork: probe.endsWithNetwork, endsToRest: probe.connecting.endsToRest)
+        // A file with mirrors uses several hosts, and finds its own number of connections.
+        let isOfSet =
+            set != nil && !machine.isOneStream && !machine.asksOnce && options.mirrors.isEmpty
+        machine.isOfSet = isOfSet
         self.init(
             machine: machine, connecting: probe.connecting, firstReply: finding.firstReply,
-            resolve: resolve)
+            resolve: resolve, set: isOfSet ? set : nil)
     }
 }

@@ -74,9 +74,9 @@ struct LiveRunner: DownloadRunner {
                 var asking = probe
                 guard !run.asksForWhole else {
                     asking.collects = true
-                    asking.answered = answered
+                    asking.answered = answered?.exchange
                     return try await run.inquiry.find(
-                        asking, byGet: true, range: Probe.smallRange)
+                        asking, byGet: true, range: answered?.range ?? Probe.smallRange)
                 }
                 asking.overlaps = overlaps
                 return try await run.inquiry.find(
@@ -235,7 +235,9 @@ struct LiveRunner: DownloadRunner {
         let link = PrimaryLink(work.primary, links)
         let fetch = FetchRun(
             loop: work.loop,
-            setup: Fetch.Setup(job, work.primary, attempts, hasLinks: links != nil) {
+            setup: Fetch.Setup(
+                job, work.primary, attempts, hasLinks: links != nil, set: work.batch?.set
+            ) {
                 await link.resolve()
             },
             output: current().output, started: started, earlier: attempts.received,
@@ -287,12 +289,15 @@ struct LiveRunner: DownloadRunner {
         _ size: Int64, isChecked: Bool
     ) async throws(DownloadError.Reason) -> DownloadedFile? {
         let (output, received) = (current().output, work.machine.attempts.received)
+        // All bytes are there: the checks delay no other file of a list.
+        let hadPlace = work.place?.leave() ?? false
+        if hadPlace { work.batch?.isComplete() }
         // `received` includes the bytes that earlier attempts have received and lost.
         work.record.resumed = job.isStream ? 0 : max(0, size - received)
         if !job.isStream { work.mirrors?.prepareRepair(size: size) }
         let isPage = try await isPage(output)
         if let breach = try await contradiction(of: output, size) {
-            work.machine.contradicted(breach)
+            await work.contradicted(breach, hadPlace: hadPlace)
             return nil
         }
         let check = isChecked ? nil : try endCheck()
@@ -301,7 +306,7 @@ struct LiveRunner: DownloadRunner {
             return file
         }
         guard let breach = check?.breach else { throw .cancelled }
-        work.machine.contradicted(breach)
+        await work.contradicted(breach, hadPlace: hadPlace)
         return nil
     }
 

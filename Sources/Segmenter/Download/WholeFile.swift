@@ -60,17 +60,23 @@ extension DownloadRun {
         let exchange: Exchange
         /// When the request was made, on the monotonic clock.
         let began: Double
+        /// The bytes that the request asked for.
+        var range = Probe.smallRange
         /// The destination, if the list has already given the file its name.
         var named: FileTarget?
     }
 
     /// Returns the request that may deliver the file, if nothing is to be done or waited for before it.
-    func firstRequest() -> (probe: Probe, request: TransferRequest)? {
+    ///
+    /// - Parameter range: The bytes to request.
+    func firstRequest(
+        _ range: ByteRange = Probe.smallRange
+    ) -> (probe: Probe, request: TransferRequest)? {
         guard asksForWhole, job.options.limits.maxTime == nil,
             let probe = try? makeProbe()
         else { return nil }
         var request = TransferRequest(url: probe.url, connecting: probe.connecting)
-        request.range = Probe.smallRange
+        request.range = range
         return (probe, request)
     }
 
@@ -87,7 +93,7 @@ extension DownloadRun {
     ) {
         let found = Monitor<Found?>(nil)
         submit(answered.exchange.body, probe.url, isNamed: job.namesFile) { [self] in
-            if let finding = whole(answered.exchange, probe) {
+            if let finding = whole(answered, probe) {
                 var work = DownloadWork(self, probe)
                 work.target = job.target(for: finding.file, from: probe.url)
                 if !work.refuses(finding), let request = try? work.request(finding, probe.url) {
@@ -134,9 +140,10 @@ extension DownloadRun {
     }
 
     /// Returns what the response to the first request states, if it has delivered the whole file.
-    private func whole(_ exchange: Exchange, _ probe: Probe) -> Probe.Finding? {
+    private func whole(_ answered: Answered, _ probe: Probe) -> Probe.Finding? {
+        let exchange = answered.exchange
         let landing = Probe.Landing(url: probe.url, redirects: 0, exchange: exchange)
-        var asking = Probe.Asking(range: Probe.smallRange)
+        var asking = Probe.Asking(range: answered.range)
         guard let reply = exchange.reply,
             let finding = try? probe.accept(landing, reply, &asking),
             finding.whole(job.options) != nil, !job.isTooLarge(finding.file),

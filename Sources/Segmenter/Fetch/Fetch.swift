@@ -19,6 +19,18 @@ final class Fetch: LoopClient, ServerUser {
         var firstReply: Probe.FirstReply?
         /// Resolves the original URL again.
         var resolve: @Sendable () async -> Probe.Resolution
+        /// The set of the file; `nil` if it has connections of its own.
+        var set: FileSet?
+    }
+
+    /// The set that a file belongs to, whose files share the connections of each host.
+    ///
+    /// The functions are called on the loop thread.
+    struct FileSet: Sendable {
+        /// Returns the files that have not begun.
+        var backlog: @Sendable () -> HostGovernor.Backlog
+        /// Receives the number of files and connections that a host has room for.
+        var found: @Sendable (_ origin: String, HostGovernor.Room) -> Void
     }
 
     /// Another server that has the file.
@@ -64,6 +76,8 @@ final class Fetch: LoopClient, ServerUser {
     private var resolvers: [Int: @Sendable () async -> Probe.Resolution]
     /// The time of the present event.
     private(set) var now = 0.0
+    /// The origin whose governor counts this fetch; `nil` for none.
+    private var host: String?
 
     init(
         _ setup: Setup, assembly: any Output, worker: Worker, loop: TransferLoop,
@@ -428,6 +442,7 @@ extension Fetch: FetchActions {
         worker.remove(id)
         worker.pacing.limit(id, to: nil, now: now)
         servers.leave(id)
+        leaveHost()
         do throws(AssemblyError) {
             try output.record()
             completion(outcome, ledger)
@@ -503,6 +518,30 @@ extension Fetch: FetchFacts {
             disordered: worker.sockets.disordered, presentRoundTrip: worker.sockets.roundTrip,
             load: worker.load.share, isRateLimited: worker.pacing.isLimited(id),
             downloads: worker.clients.count)
+    }
+
+    func share(of origin: String, _ use: HostGovernor.Use) -> Int {
+        guard let set = setup.set else { return use.most }
+        if host != origin {
+            leaveHost()
+            host = origin
+        }
+        if servers.hosts[origin] == nil {
+            servers.hosts[origin] = HostGovernor(roundTrip: servers.roundTrips[origin])
+        }
+        servers.hosts[origin]?.report(id, use)
+        servers.hosts[origin]?.step(
+            network(to: origin), limit: servers.limits[origin]?.limit,
+            others: worker.smallRequests.underWay(at: origin), backlog: set.backlog(), now: now)
+        if let room = servers.hosts[origin]?.room { set.found(origin, room) }
+        return servers.hosts[origin]?.share(of: id) ?? 1
+    }
+
+    private func leaveHost() {
+        guard let host else { return }
+        servers.hosts[host]?.leave(id)
+        if let room = servers.hosts[host]?.room { setup.set?.found(host, room) }
+        self.host = nil
     }
 
     subscript(limitOf origin: String) -> ServerLimit? {

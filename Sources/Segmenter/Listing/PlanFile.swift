@@ -28,6 +28,8 @@ public final class PlanFile: Sendable {
         var start: Int64
         /// The number of the line, from 1.
         var number: UInt32
+        /// The size in KiB, rounded up; `max` if it is unknown.
+        var size: UInt32
         /// The index of the file whose path has the hash that is next in order.
         var inOrder: UInt32 = 0
         /// The hash of the path.
@@ -67,7 +69,8 @@ public final class PlanFile: Sendable {
                 entries.append(
                     Entry(
                         start: line.start, number: UInt32(truncatingIfNeeded: number),
-                        path: file.path.hashValue, version: file.version))
+                        size: Self.rough(file.size), path: file.path.hashValue,
+                        version: file.version))
                 sum = sum.flatMap { sum in
                     file.size.flatMap { size in
                         let (sum, isTooLarge) = sum.addingReportingOverflow(size)
@@ -166,6 +169,18 @@ public final class PlanFile: Sendable {
                 offset += off_t(count)
             }
         }
+    }
+
+    /// Returns the size of the file at an index in bytes, rounded up to 1 KiB, without reading the
+    /// plan; `nil` if it is unknown.
+    package func roughSize(at index: Int) -> Int64? {
+        let size = lines[index].size
+        return size == .max ? nil : Int64(size) << 10
+    }
+
+    /// Returns a size in KiB, rounded up; `max` if it is unknown.
+    private static func rough(_ size: Int64?) -> UInt32 {
+        size.map { UInt32(clamping: min(($0 + 1023) >> 10, Int64(UInt32.max) - 1)) } ?? .max
     }
 
     private static func file(

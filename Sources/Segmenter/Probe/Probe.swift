@@ -15,6 +15,11 @@ struct Probe: Sendable {
     static let firstRange = ByteRange(0, 4 << 20)
     /// The bytes that the `GET` requests for a file that may be small.
     static let smallRange = ByteRange(0, Int64(SmallRequests.longestBody))
+    /// The bytes that the first `GET` for a file of a set requests.
+    ///
+    /// If the file is not small, its response is paused, and continued as the first request for
+    /// segments.
+    static let setRange = ByteRange(0, SegmentScheduler.longWindow)
     /// The bytes that a `GET` beside `HEAD` requests; other connections will download the rest.
     static let overlappingRange = ByteRange(0, 1 << 20)
     /// The shortest possible range, to receive the head of a response and almost no body.

@@ -9,13 +9,19 @@ extension FetchMachine {
     mutating func govern(_ world: some FetchWorld) {
         guard width.isFound else { return }
         let origin = sources[0].origin
-        let news = width.step(
-            received: received(world),
-            remaining: setup.identity.size.map { $0 - scheduler.done.count }, used: slots.busy,
-            isHeldBack: window?.isBehind == true || slots.isHeldBack,
-            world.network(to: origin),
+        let remaining = setup.identity.size.map { $0 - scheduler.done.count }
+        let isHeldBack = window?.isBehind == true || slots.isHeldBack
+        if width.isGranted {
+            let use = HostGovernor.Use(
+                received: received(world), remaining: remaining, busy: slots.busy,
+                isHeldBack: isHeldBack, most: setup.connections,
+                isFixed: !setup.findsConnections)
+            width.grant(world.share(of: origin, use))
+        } else if let news = width.step(
+            received: received(world), remaining: remaining, used: slots.busy,
+            isHeldBack: isHeldBack, world.network(to: origin),
             limit: sources.count == 1 ? world[limitOf: origin]?.limit : nil, now: world.now)
-        if let news {
+        {
             world.report(.connections(news.connections, bytesPerSecond: news.bytesPerSecond))
         }
         slots.resize(to: used, &scheduler, now: world.now)
@@ -114,6 +120,7 @@ extension FetchMachine {
         return scheduler.ask(
             index,
             isWhole: asksForAll || source.link.expiry != nil || world.isCounted(source.origin),
+            least: width.isGranted ? SegmentScheduler.longWindow : 0,
             most: source.trust.longestRange)
     }
 

@@ -36,6 +36,8 @@ extension FetchMachine {
         /// Whether the fetch ends soon after the network is lost, because its caller waits for the
         /// network.
         package var endsWithNetwork = false
+        /// Whether the file is one of a set, whose hosts' connections are divided among all files.
+        package var isOfSet = false
         /// Whether the fetch ends if its only server must be left alone for a while.
         package var endsToRest = false
 

@@ -140,7 +140,9 @@ package struct FetchMachine {
                 index, connections: workers(world), present: searchers(world),
                 isMade: slots[index].isMade, now: world.now,
                 maySteal: maySteal(index, world), leastSaving: leastSaving(index, world),
-                sharers: sharers(with: index, world), window: asksForAll ? nil : window
+                sharers: sharers(with: index, world),
+                least: width.isGranted ? SegmentScheduler.longWindow : 0,
+                window: asksForAll ? nil : window
             ) { world.position(of: $0) }
             if case .stolen(let range, let victim)? = work {
                 steal(range, from: victim, for: index, world)

@@ -44,6 +44,9 @@ package protocol FetchFacts: AnyObject {
 
     /// Returns facts about the path to a server, and about the loop.
     func network(to origin: String) -> FetchMachine.NetworkState
+    /// Reports the state of a file of a set, and returns the number of connections that the host's
+    /// governor grants it.
+    func share(of origin: String, _ use: HostGovernor.Use) -> Int
     /// The learned limit of a server's simultaneous requests; shared by all downloads.
     subscript(limitOf origin: String) -> ServerLimit? { get set }
     /// The learned facts about a server that counts requests; shared by all downloads.

@@ -1,19 +1,23 @@
 /// The number of connections of a fetch: a given one, or one that follows the goodput.
 package struct Width {
     /// The fraction of time that the loop is busy above which more connections do not help.
-    private static let busy = 0.85
+    static let busy = 0.85
 
     /// The maximum number of connections.
     private let most: Int
     /// Determines the number; `nil` if it is given.
     private var governor: ConnectionGovernor?
+    /// The number that the host's governor grants this file of a set; `nil` for any other file.
+    private var granted: Int?
 
     /// - Parameters:
     ///   - setup: The file, its servers and the options.
     ///   - roundTrip: The time to connect to the server, in seconds; `nil` when unknown.
     init(_ setup: FetchMachine.Setup, roundTrip: Double?) {
         most = setup.isLeftAlone ? 1 : setup.connections
-        if setup.findsConnections, !setup.isLeftAlone {
+        if setup.isOfSet, !setup.isLeftAlone {
+            granted = 1
+        } else if setup.findsConnections, !setup.isLeftAlone {
             governor = ConnectionGovernor(
                 most: most, isGiven: setup.isMostGiven, roundTrip: roundTrip)
         }
@@ -29,13 +33,16 @@ package struct Width {
     /// Whether the number follows the goodput.
     ///
     /// The governor then needs TCP statistics from the kernel.
-    package var isFound: Bool { governor != nil }
+    package var isFound: Bool { governor != nil || granted != nil }
+    /// Whether the host's governor determines the number.
+    var isGranted: Bool { granted != nil }
 
     /// Returns the number of connections to use.
     ///
     /// With several servers, the number is at least twice theirs, so that each keeps a connection
     /// and can be measured.
     package func count(servers: Int) -> Int {
+        if let granted { return min(most, max(1, granted)) }
         guard let governor else { return most }
         return min(most, max(governor.target, servers > 1 ? 2 * servers : 1))
     }
@@ -48,6 +55,9 @@ package struct Width {
         // any time.
         return isSearching(count) ? most : max(2, count)
     }
+
+    /// Sets the number that the host's governor grants.
+    mutating func grant(_ number: Int) { granted = number }
 
     /// Returns whether the number is still being increased, and `count` is not high already.
     func isSearching(_ count: Int) -> Bool {

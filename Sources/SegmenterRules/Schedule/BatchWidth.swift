@@ -63,7 +63,14 @@ package struct BatchWidth: Sendable, Hashable {
     package private(set) var isNearby = false
     private var limit: Int
     /// The number of large files that may be in progress.
-    package let largeLimit: Int
+    package private(set) var largeLimit: Int
+    /// The most connections of a host that the user allows; `nil` if there is no bound.
+    private var bound: Int?
+    /// The number of connections that files have beyond one each.
+    private var extra = 0
+    /// The numbers of small and large files so far whose sizes were unknown before.
+    private var smallSeen = 0
+    private var largeSeen = 0
     /// Whether the user gave the number of files.
     ///
     /// In that case, files that are received and wait for their names count too.
@@ -81,11 +88,80 @@ package struct BatchWidth: Sendable, Hashable {
         width = largeLimit
     }
 
-    /// Limits the number of small files, if the user has set a number of connections for each file.
+    /// The active files.
+    package struct Load: Sendable, Hashable {
+        /// Files that are known to be large or small.
+        package var large = 0
+        package var small = 0
+        /// Files whose first response has not arrived.
+        package var unknown = 0
+        /// Received files that count nevertheless.
+        package var parked = 0
+
+        package init(large: Int = 0, small: Int = 0, unknown: Int = 0, parked: Int = 0) {
+            (self.large, self.small, self.unknown, self.parked) = (large, small, unknown, parked)
+        }
+
+        var all: Int { large + small + unknown + parked }
+    }
+
+    /// Returns whether a file of this size counts as large: a response is not kept in memory.
+    package static func isLarge(_ size: Int64) -> Bool { size > longestSmall }
+
+    /// The size of the largest small file, in bytes.
+    package static let longestSmall: Int64 = 256 << 10
+
+    /// Returns whether another file may start.
     ///
-    /// The limit is the total number of connections of all large files.
-    package mutating func limit(to connections: ConnectionCount) {
-        guard !isAsked, connections != .automatic else { return }
+    /// Files of unknown size count as large files in the ratio in which there were large files so
+    /// far. So no more large files begin than the host has connections for.
+    ///
+    /// - Parameters:
+    ///   - size: The size of the file in bytes; `nil` if it is unknown.
+    ///   - load: The active files.
+    package func allows(size: Int64?, beside load: Load) -> Bool {
+        if let bound, load.all + extra >= bound { return load.all == 0 }
+        guard !isAsked else { return load.all < width }
+        let isLarge = size.map(Self.isLarge)
+        guard isLarge == true || load.small + load.unknown < width else { return false }
+        guard isLarge != false, load.large + load.unknown > 0 else { return true }
+        let ratio = Double(largeSeen + 1) / Double(largeSeen + smallSeen + 2)
+        return Double(load.large) + ratio * Double(load.unknown) < Double(largeLimit)
+    }
+
+    /// Records whether a file was large whose size was unknown.
+    ///
+    /// The width grows with each response, because responses of large files do not end soon.
+    package mutating func saw(isLarge: Bool) {
+        if isLarge { largeSeen += 1 } else { smallSeen += 1 }
+        if isLarge, !isAsked { width = max(width, min(limit, Self.usual, width + 2)) }
+    }
+
+    /// Takes the numbers of files and connections that the hosts have room for.
+    package mutating func take(_ rooms: some Collection<HostGovernor.Room>) {
+        extra = rooms.reduce(0) { $0 + $1.extra }
+        guard !isAsked else { return }
+        let files = rooms.reduce(0) { $0 + $1.files }
+        largeLimit = min(max(1, files), bound ?? Self.most)
+    }
+
+    /// Limits the number of files, if the user has set a number of connections.
+    ///
+    /// - Parameters:
+    ///   - connections: The number.
+    ///   - isOfHost: Whether that is the bound of a host over all files. Otherwise it is the
+    ///     number of each large file, and the limit of small files is that of all large ones.
+    package mutating func limit(to connections: ConnectionCount, isOfHost: Bool = false) {
+        guard connections != .automatic else { return }
+        if isOfHost {
+            let most = connections.most
+            bound = most
+            limit = min(limit, most)
+            width = min(width, most)
+            largeLimit = min(largeLimit, most)
+            return
+        }
+        guard !isAsked else { return }
         limit = max(largeLimit, min(limit, Self.most, Self.large * connections.most))
     }
 

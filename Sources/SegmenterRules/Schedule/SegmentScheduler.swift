@@ -49,6 +49,10 @@ package struct SegmentScheduler {
     static let windowTrips = 100.0
     /// The least duration of a window, in seconds, if the segment is long enough.
     static let windowTime = 2.0
+    /// The least length of a window of a large file of a set, in bytes.
+    ///
+    /// The connections of a set are divided among its files, so that few requests keep them busy.
+    package static let longWindow: Int64 = 16 << 20
     /// The number of connections whose finish times are updated to find the last one.
     private static let looks = 4
 
@@ -153,16 +157,18 @@ package struct SegmentScheduler {
     /// - Parameters:
     ///   - connection: A connection with or without work.
     ///   - isWhole: Whether to request the whole segment in any case.
+    ///   - least: The least length of a window, in bytes, if the segment is long enough.
     ///   - most: The maximum length of the range, in bytes.
     /// - Returns: The range; `nil` if the connection has no work.
     package mutating func ask(
-        _ connection: Int, isWhole: Bool = false, most: Int64 = .max
+        _ connection: Int, isWhole: Bool = false, least: Int64 = 0, most: Int64 = .max
     ) -> ByteRange? {
         guard var segment = segments[connection] else { return nil }
         var length = segment.rest.count
-        if let rate = rates[connection], !isWhole {
+        if !isWhole, rates[connection] != nil || least > 0 {
             let time = max(Self.windowTime, Self.windowTrips * roundTrip)
-            let window = max(Self.shortestSegment, bytes(rate * time))
+            let rate = rates[connection] ?? 0
+            let window = max(Self.shortestSegment, least, bytes(rate * time))
             if length - window > window / 2 { length = window }
         }
         segment.asked = segment.position + min(length, most)
@@ -188,6 +194,8 @@ package struct SegmentScheduler {
     ///   - leastSaving: The least time that stealing must save, in seconds.
     ///   - sharers: The number of connections that now share all unassigned bytes in equal parts;
     ///     `nil` if shares are cut one after the other.
+    ///   - least: The least length of a share in bytes, while it is at most what the connection
+    ///     would download if all finished together.
     ///   - window: The bytes that the output can take; `nil` if it takes all. Nothing at or behind
     ///     its limit is assigned. Segments are short enough for each connection to share it.
     ///   - position: Returns the position up to which another connection has written; `nil` stands
@@ -197,7 +205,7 @@ package struct SegmentScheduler {
     mutating func assign(
         _ connection: Int, connections: Int, present: Int? = nil, isMade: Bool = true, now: Double,
         maySteal: Bool = true, leastSaving: Double = Self.shortestSaving, sharers: Int? = nil,
-        window: OutputWindow? = nil, position: (Int) -> Int64? = { _ in nil }
+        least: Int64 = 0, window: OutputWindow? = nil, position: (Int) -> Int64? = { _ in nil }
     ) -> Assignment? {
         precondition(segments[connection] == nil, "the connection has work already")
         let limit = window?.limit ?? .max
@@ -214,6 +222,7 @@ package struct SegmentScheduler {
         let all = remaining(connections, now) * part
         var length = share(of: connection, all)
         if let present { length = max(length, early(connection, present, length, now)) }
+        length = max(length, min(least, bytes(all)))
         length = min(max(length, shortest), longest)
         if let sharers {
             let all = unassigned.count + Int64(sharers) - 1

@@ -129,6 +129,9 @@ package final class SmallRequests: LoopResident {
         transfers[entry.id] = transfer.id
     }
 
+    /// Returns the number of active requests at an origin.
+    package func underWay(at origin: String) -> Int { windows[origin]?.underWay ?? 0 }
+
     /// Records the time to first byte of a response, in seconds.
     ///
     /// - Returns: The smoothed time of all responses; older ones count less and less.
@@ -232,6 +235,7 @@ private final class SmallRequest {
                 all.windows[origin]?.refused(
                     beside: others, sent: sent, retryAfter: retryAfter, now: now) ?? false
         } else if exchange.isWhole {
+            all.servers.hosts[origin]?.received(Int64(transfer?.collecting.bytes.count ?? 0))
             all.windows[origin]?.served(now: now)
         } else {
             all.windows[origin]?.left()

@@ -21,6 +21,8 @@ package final class ServerBook {
     package var maxRequests: RequestRate? {
         didSet { for origin in quotas.keys { quotas[origin]?.pace.limit(to: maxRequests) } }
     }
+    /// The governors of the hosts' connections for the files of sets.
+    package var hosts: [String: HostGovernor] = [:]
     /// The meaning of 403 for each host.
     package var forbidding: [String: Forbidding] = [:]
     /// The addresses of hosts.

@@ -41,6 +41,7 @@ extension SimulatedWorld: FetchFacts {
         return writer.position >= request.limit && request.limit < request.replyEnd
     }
 
+    func share(of origin: String, _ use: HostGovernor.Use) -> Int { use.most }
     func takeHeldBack(_ slot: Int) -> Bool { false }
     func settleProof(_ slot: Int) -> Bool? { nil }
 
