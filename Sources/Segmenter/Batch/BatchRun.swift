@@ -359,7 +359,7 @@ final class BatchRun: Sendable {
                 try await existing(target, index)
             }, publisher: publisher, gate: gate, isBegun: isBegun,
             hasCome: { [slots] in slots.park(index, bytes: $0) },
-            isComplete: { [slots] in slots.park(index, bytes: 0) },
+            isComplete: { [slots] in slots.complete(index) },
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) },

@@ -24,6 +24,10 @@ final class BatchSlots: Sendable {
     ///
     /// The limit is lower for a nearby server, where files wait for the disk.
     static let mostParked = (files: 256, bytes: 4 << 20, bytesNearby: 1 << 20)
+    /// The limit of files downloaded in segments that wait for their publication.
+    ///
+    /// Each has open files.
+    static let mostComplete = 32
 
     /// A file without a slot, because its server refuses it.
     private struct Aside {
@@ -48,6 +52,8 @@ final class BatchSlots: Sendable {
         /// The number of bytes of each parked file, by its index in the list.
         var parked: [Int: Int] = [:]
         var parkedBytes = 0
+        /// The parked files that were downloaded in segments.
+        var complete: Set<Int> = []
         var hasFailure = false
         /// Files that need a task to continue.
         var unfinished: [Unfinished] = []
@@ -79,7 +85,7 @@ final class BatchSlots: Sendable {
                 beside: .init(
                     large: large.count, small: small.count, unknown: unknown,
                     parked: width.isAsked ? parked.count : 0))
-                && parked.count < mostParked.files
+                && parked.count < mostParked.files && complete.count < mostComplete
                 && parkedBytes < (width.isNearby ? mostParked.bytesNearby : mostParked.bytes)
         }
 
@@ -127,6 +133,7 @@ final class BatchSlots: Sendable {
         mutating func unpark(_ index: Int) -> Bool {
             guard let bytes = parked.removeValue(forKey: index) else { return false }
             parkedBytes -= bytes
+            complete.remove(index)
             return true
         }
     }
@@ -218,11 +225,21 @@ final class BatchSlots: Sendable {
     /// `isFollowed` means that the caller itself starts queued requests afterwards.
     func park(_ index: Int, bytes: Int, isFollowed: Bool = false) {
         change(isFollowed: isFollowed) { state in
-            if bytes > 0, !state.large.contains(index) { state.width.saw(isLarge: false) }
+            state.width.saw(isLarge: false)
             state.underWay -= 1
             state.forget(index)
             state.parked[index] = bytes
             state.parkedBytes += bytes
+        }
+    }
+
+    /// Parks a file that was downloaded in segments, of which all bytes have arrived.
+    func complete(_ index: Int) {
+        change { state in
+            state.underWay -= 1
+            state.forget(index)
+            state.parked[index] = 0
+            state.complete.insert(index)
         }
     }
 

@@ -3,8 +3,8 @@
 /// Pure: no I/O and no clock.
 ///
 /// A small file costs one request, so many of them can be in progress. The sizes of a batch's files
-/// are only known once their responses arrive. So a batch starts with as many files as the limit
-/// for large ones, and adds two for each small file that is complete.
+/// are only known once their responses arrive. So a batch starts with a few files, and adds two for
+/// each response.
 package struct BatchWidth: Sendable, Hashable {
     /// The number of small files at a time, if the user gave none.
     ///
@@ -12,6 +12,8 @@ package struct BatchWidth: Sendable, Hashable {
     /// with fewer requests. `mostMultiplexed` replaces `most` on a single HTTP/2 connection, where
     /// requests cost a server little.
     static let (usual, most, mostMultiplexed) = (48, 64, 96)
+    /// The number of files of unknown size at the beginning, if the user gave no number.
+    static let first = 8
     /// The number of large files at a time, if the user gave none.
     static let large = 4
     /// The number of small files at a time from a server whose responses begin within `nearby`
@@ -68,6 +70,8 @@ package struct BatchWidth: Sendable, Hashable {
     private var bound: Int?
     /// The number of connections that files have beyond one each.
     private var extra = 0
+    /// Whether the number of large files follows that of the hosts' connections.
+    private var isShared = false
     /// The numbers of small and large files so far whose sizes were unknown before.
     private var smallSeen = 0
     private var largeSeen = 0
@@ -76,7 +80,7 @@ package struct BatchWidth: Sendable, Hashable {
     /// In that case, files that are received and wait for their names count too.
     package let isAsked: Bool
 
-    /// Creates a width that starts at the limit for large files.
+    /// Creates a width.
     ///
     /// - Parameters:
     ///   - jobs: The number of files at a time that the user gave; `nil` if none.
@@ -85,7 +89,7 @@ package struct BatchWidth: Sendable, Hashable {
         isAsked = jobs != nil
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
         limit = jobs == nil ? max(largeLimit, most) : largeLimit
-        width = largeLimit
+        width = jobs == nil ? min(limit, Self.first) : largeLimit
     }
 
     /// The active files.
@@ -122,6 +126,7 @@ package struct BatchWidth: Sendable, Hashable {
     package func allows(size: Int64?, beside load: Load) -> Bool {
         if let bound, load.all + extra >= bound { return load.all == 0 }
         guard !isAsked else { return load.all < width }
+        guard isShared else { return load.all < width }
         let isLarge = size.map(Self.isLarge)
         guard isLarge == true || load.small + load.unknown < width else { return false }
         guard isLarge != false, load.large + load.unknown > 0 else { return true }
@@ -134,11 +139,12 @@ package struct BatchWidth: Sendable, Hashable {
     /// The width grows with each response, because responses of large files do not end soon.
     package mutating func saw(isLarge: Bool) {
         if isLarge { largeSeen += 1 } else { smallSeen += 1 }
-        if isLarge, !isAsked { width = max(width, min(limit, Self.usual, width + 2)) }
+        if isLarge, isShared, !isAsked { width = max(width, min(limit, Self.usual, width + 2)) }
     }
 
     /// Takes the numbers of files and connections that the hosts have room for.
     package mutating func take(_ rooms: some Collection<HostGovernor.Room>) {
+        isShared = true
         extra = rooms.reduce(0) { $0 + $1.extra }
         guard !isAsked else { return }
         let files = rooms.reduce(0) { $0 + $1.files }
@@ -162,6 +168,7 @@ package struct BatchWidth: Sendable, Hashable {
             return
         }
         guard !isAsked else { return }
+        defer { width = min(width, limit) }
         limit = max(largeLimit, min(limit, Self.most, Self.large * connections.most))
     }
 

@@ -61,13 +61,18 @@ package struct HostGovernor: Sendable {
     /// The seconds after which connections without a file no longer wait for one.
     package static let patience = 0.5
     /// The fewest bytes for which another connection is added to a file.
-    static let leastPiece: Int64 = 256 << 10
+    static let leastPiece: Int64 = 32 << 10
     /// The factor by which another file must be later before a connection moves to it.
     static let change = 1.5
 
     private struct File {
         var use: Use
         var share = 1
+
+        /// The connections that it uses, or may use at any time.
+        ///
+        /// The last report may be older than the last division.
+        var taken: Int { max(share, use.busy) }
     }
 
     private var files: [Int: File] = [:]
@@ -93,8 +98,8 @@ package struct HostGovernor: Sendable {
     /// Whether the user has fixed the number for all files.
     private var isFixed: Bool { files.values.allSatisfy(\.use.isFixed) }
 
-    /// The connections that are in use, or that a file may use at any time.
-    private var taken: Int { files.values.reduce(0) { $0 + max(1, $1.use.busy) } }
+    /// The connections that files use, or may use at any time.
+    private var taken: Int { files.values.reduce(0) { $0 + $1.taken } }
 
     // MARK: Events
 
@@ -128,7 +133,7 @@ package struct HostGovernor: Sendable {
         guard now - lastStep >= 0.05, !files.isEmpty else { return nil }
         lastStep = now
         let before = target
-        govern(network, limit, backlog, now)
+        govern(network, limit, others, backlog, now)
         divide(others, backlog, now)
         return target == before ? nil : governor?.measured ?? 0
     }
@@ -140,12 +145,13 @@ package struct HostGovernor: Sendable {
 
     /// The number of large files that may be in progress.
     package var room: Room {
-        let extra = files.values.reduce(0) { $0 + max($1.share, $1.use.busy) - 1 }
+        let extra = taken - files.count
         return Room(files: max(1, max(Self.usualFiles, target) - extra), extra: extra)
     }
 
     private mutating func govern(
-        _ network: FetchMachine.NetworkState, _ limit: Int?, _ backlog: Backlog, _ now: Double
+        _ network: FetchMachine.NetworkState, _ limit: Int?, _ others: Int, _ backlog: Backlog,
+        _ now: Double
     ) {
         let most = most
         guard !isFixed else {
@@ -156,11 +162,14 @@ package struct HostGovernor: Sendable {
             let isGiven = most < ConnectionCount.automatic.most
             governor = ConnectionGovernor(
                 most: most, isGiven: isGiven, roundTrip: network.roundTrip ?? roundTrip)
-            target = governor?.target ?? 1
         }
-        let busy = files.values.reduce(0) { $0 + $1.use.busy }
-        // While connections have no file, the goodput does not show what more of them would yield.
-        guard busy >= target else { return }
+        // One connection above the limit tests whether the limit has risen.
+        let cap = limit.map { min(most, $0 + 1) } ?? most
+        target = min(governor?.target ?? 1, cap)
+        let busy = others + files.values.reduce(0) { $0 + $1.use.busy }
+        // While connections have no file, or while there are surplus ones, the goodput does not show
+        // what this number yields.
+        guard (target...target + max(1, target / 8)).contains(busy) else { return }
         let remaining = files.values.reduce(backlog.files == 0 ? 0 : nil as Int64?) { sum, file in
             sum.flatMap { sum in file.use.remaining.map { sum + $0 } }
         }
@@ -168,10 +177,9 @@ package struct HostGovernor: Sendable {
             received: received + files.values.reduce(0) { $0 + $1.use.received },
             roundTrip: network.roundTrip, segments: network.segments,
             disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
-            remaining: remaining, isHeldBack: files.values.allSatisfy(\.use.isHeldBack)
-                || network.load >= Width.busy,
-            // One connection above the limit tests whether the limit has risen.
-            cap: limit.map { min(most, $0 + 1) } ?? most, used: busy)
+            remaining: remaining,
+            isHeldBack: files.values.allSatisfy(\.use.isHeldBack) || network.load >= Width.busy,
+            cap: cap, used: busy)
         target = governor?.step(sample, now: now) ?? target
     }
 
@@ -188,7 +196,8 @@ package struct HostGovernor: Sendable {
         // A connection that has lost its file ends its request first, and counts until then.
         var room = most - taken
         for (id, wanted) in wanted.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            let now = max(1, files[id]?.use.busy ?? 1)
+            let now = files[id]?.taken ?? 1
+            files[id]?.use.busy = now
             let more = max(0, min(wanted - now, room))
             files[id]?.share = wanted > now ? now + more : wanted
             room -= more
@@ -218,6 +227,13 @@ package struct HostGovernor: Sendable {
             }
             guard let latest else { break }
             wanted[latest, default: 1] += 1
+        }
+        // Another connection can hedge the last bytes of a file.
+        var left = backlog.files == 0 ? free + files.count - wanted.values.reduce(0, +) : 0
+        for (id, file) in files.sorted(by: { $0.key < $1.key }) where left > 0 {
+            guard file.use.remaining ?? 0 > 0, wanted[id] == 1, file.use.most > 1 else { continue }
+            wanted[id] = 2
+            left -= 1
         }
         return wanted
     }

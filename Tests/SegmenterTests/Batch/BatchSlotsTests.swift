@@ -8,17 +8,17 @@ import Testing
 struct BatchSlotsTests {
     @Test func parkedFilesFreeSlots() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
-        for _ in 0..<4 { slots.begin() }
+        for _ in 0..<8 { slots.begin() }
         #expect(!slots.mayStart && !slots.isEmpty)
         slots.park(0, bytes: 1_000)
         #expect(slots.mayStart)
         slots.begin()
         slots.unpark(0)
         #expect(!slots.mayStart)
-        for index in 0..<4 { slots.end(index, isDone: true) }
+        for index in 0..<8 { slots.end(index, isDone: true) }
         #expect(slots.mayStart && !slots.isEmpty && !slots.hasFailure)
-        slots.park(4, bytes: 1_000)
-        slots.end(4, isDone: false)
+        slots.park(8, bytes: 1_000)
+        slots.end(8, isDone: false)
         #expect(slots.isEmpty && slots.hasFailure)
     }
 
@@ -41,14 +41,14 @@ struct BatchSlotsTests {
             slots.queue()
             count += 1
         }
-        #expect(count == 8)
-        for index in 0..<8 { #expect(slots.start() == (index < 4)) }
+        #expect(count == 16)
+        for index in 0..<16 { #expect(slots.start() == (index < 8)) }
         #expect(!slots.mayStart && !slots.isStuck && !slots.hasRoom)
         slots.park(0, bytes: 1_000, isFollowed: true)
         #expect(slots.isStuck && slots.start() && !slots.start())
-        for _ in 0..<3 { #expect(slots.start(must: true)) }
+        for _ in 0..<7 { #expect(slots.start(must: true)) }
         #expect(!slots.start(must: true) && !slots.isEmpty)
-        for index in 0..<8 { slots.end(index, isDone: true) }
+        for index in 0..<16 { slots.end(index, isDone: true) }
         #expect(slots.isEmpty)
     }
 
@@ -64,8 +64,8 @@ struct BatchSlotsTests {
     /// `change` returns if a queued request could start.
     @Test func reportsStuckRequests() async {
         let slots = BatchSlots(BatchWidth(jobs: nil))
-        for _ in 0..<8 { slots.queue() }
-        for _ in 0..<4 { #expect(slots.start()) }
+        for _ in 0..<16 { slots.queue() }
+        for _ in 0..<8 { #expect(slots.start()) }
         slots.end(0, isDone: true)
         await slots.change()
         #expect(slots.isStuck)
@@ -123,6 +123,26 @@ struct BatchSlotsTests {
         asked.limit(to: connections)
         asked.adjust()
         #expect(asked.width == 7)
+    }
+
+    @Test(arguments: [(ConnectionCount.fixed(1), 1), (3, 3), (60, 48), (.automatic, 48)])
+    func boundOfHostLimitsWidth(connections: ConnectionCount, most: Int) {
+        var width = BatchWidth(jobs: nil)
+        width.limit(to: connections, isOfHost: true)
+        for _ in 0..<100 { width.adjust() }
+        #expect(width.width == most)
+    }
+
+    /// Checks after the last byte delay no other file.
+    @Test func completeFileFreesItsSlot() {
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        #expect(slots.take(.init(files: 4), of: Self.origin))
+        for index in 0..<4 { slots.begin(large: index) }
+        #expect(!slots.mayStart)
+        slots.complete(0)
+        #expect(slots.mayStart && !slots.isEmpty)
+        for index in 0..<4 { slots.end(index, isDone: true) }
+        #expect(slots.isEmpty)
     }
 
     // MARK: Files set aside, because their server refuses them

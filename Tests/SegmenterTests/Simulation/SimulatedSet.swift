@@ -31,6 +31,8 @@ struct SimulatedSet {
         /// The time of the first byte; `nil` after it.
         var answers: Double?
         var isRefused = false
+        /// The number of other first requests when it was sent.
+        var beside = 0
         /// The offset at which another connection has taken over, if it has.
         var end: Int64
     }
@@ -52,11 +54,11 @@ struct SimulatedSet {
     private var governor: HostGovernor
     private var width = BatchWidth(jobs: nil)
     private var limit = ServerLimit()
+    private var window = RequestWindow()
     private var requests: [Int: Request] = [:]
     private var idle: [Int] = []
     private var large: [Int: Large] = [:]
     private var waiting: [Int]
-    private var notBefore = 0.0
     private var left: Int
     private(set) var now = 0.0
     private(set) var log = Log()
@@ -128,6 +130,7 @@ struct SimulatedSet {
         requests[line] = Request(
             file: file, slot: slot, range: range, sent: now,
             answers: now + trips * network.roundTrip, isRefused: isRefused, end: range.end)
+        if slot == nil { requests[line]?.beside = window.sent(now: now) }
         log.requests += 1
         log.mostBusy = max(log.mostBusy, requests.count)
         log.made = connections.made
@@ -140,7 +143,7 @@ struct SimulatedSet {
             guard now >= answers - 1e-9 else { return }
             if request.isRefused { return refuse(line, request) }
             requests[line]?.answers = nil
-            limit.served(load, asked: request.sent, now: now)
+            if request.slot != nil { limit.served(load, asked: request.sent, now: now) }
             connections.setFlow(line, true)
             if request.slot == nil { answered(line, request) }
             return
@@ -153,17 +156,18 @@ struct SimulatedSet {
     private mutating func refuse(_ line: Int, _ request: Request) {
         free(line, isShort: false)
         log.refusals += 1
-        let verdict = limit.refused(
-            beside: load, asked: request.sent, isFirst: true, retryAfter: nil,
-            failure: .status(503), now: now)
-        let delay = verdict == .rest ? 0 : 0.5
         if let slot = request.slot {
+            let verdict = limit.refused(
+                beside: load, asked: request.sent, isFirst: true, retryAfter: nil,
+                failure: .status(503), now: now)
+            let delay = verdict == .rest ? 0 : 0.5
             large[request.file]?.scheduler.release(slot)
             large[request.file]?.lines[slot] = nil
             large[request.file]?.waits[slot] = now + delay
         } else {
-            waiting.append(request.file)
-            notBefore = now + delay
+            _ = window.refused(beside: request.beside, sent: request.sent, now: now)
+            // Some other files go first.
+            waiting.insert(request.file, at: max(0, waiting.count - 8))
         }
     }
 
@@ -178,14 +182,15 @@ struct SimulatedSet {
 
     /// Begins as many files as may begin.
     private mutating func begin() {
-        while let file = waiting.last, now >= notBefore {
+        while let file = waiting.last {
             let size = areSizesKnown ? sizes[file] : nil
             let firsts = requests.values.filter { $0.slot == nil && large[$0.file] == nil }
             let small = areSizesKnown ? firsts.count { !BatchWidth.isLarge(sizes[$0.file]) } : 0
             let known = areSizesKnown ? firsts.count - small : 0
             let active = BatchWidth.Load(
                 large: large.count + known, small: small, unknown: firsts.count - small - known)
-            guard width.allows(size: size, beside: active), limit.allows(beside: load, now: now)
+            guard width.allows(size: size, beside: active), window.hasRoom(now: now),
+                limit.allows(beside: load, now: now)
             else { return }
             waiting.removeLast()
             let end = min(sizes[file], SegmentScheduler.longWindow)
@@ -196,6 +201,7 @@ struct SimulatedSet {
     /// Handles the head of a file's first response.
     private mutating func answered(_ line: Int, _ request: Request) {
         let size = sizes[request.file]
+        window.served(now: now)
         if !areSizesKnown { width.saw(isLarge: BatchWidth.isLarge(size)) }
         guard BatchWidth.isLarge(size) else { return }
         var file = Large(scheduler: SegmentScheduler(size: size))
@@ -284,8 +290,12 @@ struct SimulatedSet {
 
     private mutating func govern() {
         let bytes = areSizesKnown ? waiting.reduce(0) { $0 + sizes[$1] } : nil
+        let trip = network.roundTrip * network.handshakes
+        let rate = connections.all.reduce(0) { $0 + $1.rate }
+        let isFull = rate >= 0.99 * network.capacity(at: now)
         governor.step(
-            .init(roundTrip: network.roundTrip * network.handshakes), limit: limit.limit,
+            .init(roundTrip: trip, presentRoundTrip: isFull ? 2 * trip : trip),
+            limit: limit.limit,
             others: others, backlog: .init(files: waiting.count, bytes: bytes), now: now)
         width.take([governor.room])
     }
