@@ -92,7 +92,8 @@ extension FetchMachine {
     /// Returns the minimum time that taking work has to save, in seconds.
     func leastSaving(_ index: Int, _ world: some FetchWorld) -> Double {
         let isCounted = world.isCounted(sources[slots[index].source].origin)
-        return isCounted ? RequestQuota.leastSaving : SegmentScheduler.shortestSaving
+        if isCounted { return RequestQuota.leastSaving }
+        return width.isGranted ? HostGovernor.leastSaving : SegmentScheduler.shortestSaving
     }
 
     /// Returns whether a connection in use is idle and need not wait.

@@ -60,6 +60,13 @@ package struct HostGovernor: Sendable {
     package static let usualFiles = 4
     /// The seconds after which connections without a file no longer wait for one.
     package static let patience = 0.5
+    /// The least seconds, and round trips, for which all connections have work before their goodput
+    /// is measured.
+    static let warming = (seconds: 0.4, trips: 6.0)
+    /// The least time that taking work over must save in a set, in seconds.
+    ///
+    /// Other files use the connections meanwhile, and the bytes in flight are lost.
+    static let leastSaving = 0.25
     /// The fewest bytes for which another connection is added to a file.
     static let leastPiece: Int64 = 32 << 10
     /// The factor by which another file must be later before a connection moves to it.
@@ -84,6 +91,8 @@ package struct HostGovernor: Sendable {
     private var lastStep = -Double.infinity
     /// The time since which connections have no file although files wait; `nil` if all have one.
     private var idleSince: Double?
+    /// The time since which all connections have work, and none is surplus; `nil` if that is not so.
+    private var fullSince: Double?
     /// The number of connections that the host should have.
     package private(set) var target = 1
 
@@ -169,7 +178,13 @@ package struct HostGovernor: Sendable {
         let busy = others + files.values.reduce(0) { $0 + $1.use.busy }
         // While connections have no file, or while there are surplus ones, the goodput does not show
         // what this number yields.
-        guard (target...target + max(1, target / 8)).contains(busy) else { return }
+        guard (target...target + max(1, target / 8)).contains(busy) else {
+            fullSince = nil
+            return
+        }
+        fullSince = fullSince ?? now
+        let warm = max(Self.warming.seconds, Self.warming.trips * (network.roundTrip ?? 0))
+        guard now - (fullSince ?? now) >= warm else { return }
         let remaining = files.values.reduce(backlog.files == 0 ? 0 : nil as Int64?) { sum, file in
             sum.flatMap { sum in file.use.remaining.map { sum + $0 } }
         }

@@ -64,7 +64,7 @@ import Testing
                 let each = rate / spread(1...12)
                 network.cap = { dice($0) < 0.1 ? each / 10 : each }
             case .refusing:
-                network.served = Int(spread(12...48))
+                network.served = Int(spread(14...44))
                 let each = 2 * rate / Double(network.served)
                 network.cap = { _ in each }
             case .bounded:

@@ -257,7 +257,7 @@ struct SimulatedSet {
                 let lines = file.lines
                 let work = file.scheduler.assign(
                     slot, connections: share, isMade: !idle.isEmpty, now: now,
-                    least: SegmentScheduler.longWindow
+                    leastSaving: HostGovernor.leastSaving, least: SegmentScheduler.longWindow
                 ) { other in position(of: lines[other]) }
                 if case .stolen(let range, let victim)? = work, let line = lines[victim] {
                     let end = requests[line]?.end ?? 0
