@@ -301,7 +301,7 @@ struct SimulatedSet {
     }
 
     private mutating func measure() {
-        _ = limit.watch(load, now: now)
+        limit.watch(load, now: now)
         for id in large.keys.sorted() {
             guard var file = large[id] else { continue }
             for (slot, line) in file.lines.enumerated() {
