@@ -6,7 +6,7 @@ public import Assembler
 // This API has ids, options and digests of the library, so it exports them.
 @_exported public import Segmenter
 
-/// One download of a queue: its record.
+/// One download of a queue, a file or a data set: its record.
 ///
 /// Its progress while it runs is not recorded here, but in the part's manifest.
 public struct QueueTask: Sendable, Hashable, Identifiable {
@@ -21,6 +21,10 @@ public struct QueueTask: Sendable, Hashable, Identifiable {
     public var urls: [String]
     /// The place of the file.
     public var place: Place
+    /// The data set that the task downloads into its folder; `nil` for a single file.
+    ///
+    /// Such a task has no name, and its URLs only show where the files come from.
+    public var fileSet: FileSet?
     /// The options of the download, without the secrets that ``secretParts`` lists.
     public var options: DownloadOptions
     /// The parts whose secrets are not in this value: they are stored elsewhere, or are lost.

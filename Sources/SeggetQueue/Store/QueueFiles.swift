@@ -22,6 +22,8 @@ package struct QueueFiles: Sendable, Hashable {
     package var lock: String { "\(database).lock" }
     /// The database of secrets.
     package var secrets: String { "\(database).secrets" }
+    /// The folder with the plans of tasks that download data sets.
+    package var plans: String { "\(database).plans" }
     /// The path of their folder.
     package var folder: String {
         let end = database.lastIndex(of: "/") ?? database.startIndex

@@ -17,7 +17,7 @@ extension QueueStore {
         try findFew(
             TaskCondition(
                 sql: """
-                    (tasks.url = ? OR tasks.url = ? AND secret_parts & ?)
+                    (tasks.url = ? OR tasks.url = ? AND secret_parts & ?) AND file_set IS NULL
                         AND (? IS NULL OR \(Self.folderPath) = ?)
                     """,
                 arguments: [
@@ -25,5 +25,36 @@ extension QueueStore {
                     WebAddress.withoutSecrets(url, keepsQuery: false),
                     QueueTask.SecretParts.query.rawValue, folder, folder,
                 ]))
+    }
+
+    /// Finds the tasks that download a data set into a folder.
+    ///
+    /// - Parameters:
+    ///   - set: The name of the set.
+    ///   - url: The URL of such a task.
+    ///   - folder: The path of the folder.
+    /// - Returns: Their records, as ``find(_:)`` orders them.
+    /// - Throws: `QueueError`.
+    func known(set: String, url: String, folder: String) throws(QueueError) -> [QueueTask] {
+        try findFew(
+            TaskCondition(
+                sql: """
+                    tasks.url = ? AND file_set IS NOT NULL AND \(Self.folderPath) = ?
+                        AND json_extract(file_set, '$.name') = ?
+                    """, arguments: [url, folder, set]))
+    }
+
+    /// Returns the tasks that download data sets.
+    ///
+    /// - Throws: `QueueError`.
+    func sets() throws(QueueError) -> Set<QueueTask.ID> {
+        try read { db in
+            let found = try Row.fetchAll(db, sql: "SELECT id FROM tasks WHERE file_set IS NOT NULL")
+            return try Set(
+                found.map { row in
+                    var reader = ColumnReader(row)
+                    return try reader.id()
+                })
+        }
     }
 }

@@ -130,6 +130,7 @@ extension QueueStore {
                 try outdateSecrets(of: id, db)
                 try statement.execute(arguments: [id.description])
             }
+            outdatedPlans += ids
             try removeUnusedRoots(db)
         }
     }

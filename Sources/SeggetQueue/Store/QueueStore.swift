@@ -28,6 +28,11 @@ package final class QueueStore {
     /// Secrets that no record names if the transaction fails.
     var draftedSecrets: [SecretStore.Key] = []
 
+    /// Removed tasks, whose plans are removed once the transaction has succeeded.
+    var outdatedPlans: [QueueTask.ID] = []
+    /// The plans of tasks.
+    var plans: PlanFolder { PlanFolder(files) }
+
     /// Opens a queue.
     ///
     /// - Parameters:
@@ -90,7 +95,7 @@ package final class QueueStore {
             guard mode == .readWrite else {
                 throw QueueError(.readOnly(files.database))
             }
-            (outdatedSecrets, draftedSecrets) = ([], [])
+            (outdatedSecrets, draftedSecrets, outdatedPlans) = ([], [], [])
             let value = try file.queue.writeWithoutTransaction { db in
                 try Self.inTransaction(db, .immediate) { db in
                     current = db
@@ -99,6 +104,7 @@ package final class QueueStore {
                 }
             }
             removeSecrets(outdatedSecrets)
+            plans.remove(outdatedPlans)
             return value
         } catch {
             removeSecrets(draftedSecrets)

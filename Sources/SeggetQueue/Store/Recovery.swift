@@ -208,7 +208,10 @@ private struct Salvage {
                     tags[task, default: []].append((reader.optionalInteger() ?? .max, tag))
                 }
             }
-            let columns = TaskRow.columns.joined(separator: ", ")
+            // A queue of an earlier version has fewer columns.
+            let names = Set(try db.columns(in: "tasks").map(\.name))
+            let columns = TaskRow.columns.map { names.contains($0) ? $0 : "NULL" }
+                .joined(separator: ", ")
             let found = try rows(db, "tasks", "secrets_version, \(columns), CAST(root_id AS TEXT)")
             let count = try? Int.fetchOne(db, sql: "SELECT count(*) FROM tasks")
             let recovered = try store.adopt(found, roots: roots, tags: tags)

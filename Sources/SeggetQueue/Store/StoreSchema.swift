@@ -29,6 +29,9 @@ struct StoreSchema: Sendable {
                         ) STRICT
                         """)
             }
+            migrator.registerMigration("3") { db in
+                try db.execute(sql: "ALTER TABLE tasks ADD COLUMN file_set TEXT")
+            }
         }, keepsBackup: true)
 
     /// The database of secrets, which are not kept longer than their tasks, not even in copies.

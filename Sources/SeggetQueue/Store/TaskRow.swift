@@ -13,7 +13,7 @@ struct TaskRow {
         "id", "url", "urls", "folder", "name", "name_given", "wanted", "state", "state_time",
         "position", "attempts", "problem", "chore", "seen", "secret_parts", "keeps_no_secrets",
         "umask", "added", "started", "finished", "last_byte", "size",
-        "bytes_done", "content_type", "verified", "file", "options",
+        "bytes_done", "content_type", "verified", "file", "options", "file_set",
     ]
     /// The query for all columns of tasks with the paths of their roots; conditions may follow.
     static let select =
@@ -59,6 +59,7 @@ struct TaskRow {
             task.added, task.started, task.finished, task.lastByte, task.size, task.bytesDone,
             task.contentType, task.verified.isEmpty ? nil : try json(task.verified),
             try task.file.map { try json($0) }, try options(task.options),
+            try task.fileSet.map { try json($0) },
         ]
     }
 
@@ -100,6 +101,7 @@ struct TaskRow {
             task.verified = try read(reader.optionalText()) ?? []
             task.file = try read(reader.optionalText())
             task.options = try options(reader.text())
+            task.fileSet = try read(reader.optionalText())
             task.place.root = try reader.text()
             return task
         } catch let damage as QueueDamage {

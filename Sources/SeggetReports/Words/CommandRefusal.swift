@@ -1,7 +1,7 @@
 package import Segmenter
 
 /// Why a command was refused for a task.
-package enum CommandRefusal: Sendable, Hashable {
+package enum CommandRefusal: Error, Sendable, Hashable {
     /// The selection names no task, for a reason in words.
     case noTask(String)
     /// No task has the tag.
@@ -10,6 +10,12 @@ package enum CommandRefusal: Sendable, Hashable {
     case idTaken(Download.ID)
     /// The URL cannot be downloaded.
     case url(DownloadError.Reason)
+    /// The plan cannot be used.
+    case plan(PlanError, path: String)
+    /// The plan has no files.
+    case emptyPlan(String)
+    /// The task is a data set, whose files the queue does not move.
+    case movesNoSet
     /// The task would have no URL.
     case noURL
     /// The text is not the name of a file.
@@ -38,6 +44,9 @@ package enum CommandRefusal: Sendable, Hashable {
         case .noTag(let tag): "no task has the tag \(Diagnostic.quote(String(tag.prefix(64))))"
         case .idTaken(let id): "there already is a task \(id); give another id, or none"
         case .url(let reason): Self.diagnostic(reason).message
+        case .plan(let error, let path): Diagnostic.messages(error, path: path)[0].text
+        case .emptyPlan(let path): "the plan \(Diagnostic.quote(path)) has no files"
+        case .movesNoSet: "is a data set, whose files the queue neither moves nor renames"
         case .noURL: "a task needs a URL"
         case .invalidName(let name):
             "\(Diagnostic.quote(String(name.prefix(80)))) is not a file name: it must have no `/`, "
@@ -62,9 +71,10 @@ package enum CommandRefusal: Sendable, Hashable {
     package var status: ExitStatus {
         switch self {
         case .url(let reason): Self.diagnostic(reason).status
+        case .plan(let error, _): Diagnostic.status(error)
         case .pathTaken, .fileExists, .cancelled, .fileChanged: .cannotCreate
         case .noTask, .noTag, .idTaken, .noURL, .invalidName, .reservedName, .differs, .member,
-            .guarded:
+            .guarded, .emptyPlan, .movesNoSet:
             .usage
         }
     }

@@ -35,7 +35,7 @@ import Testing
                 Set(names) == [
                     "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "queue.sqlite.lock",
                     "queue.sqlite.secrets", "queue.sqlite.secrets-wal", "queue.sqlite.secrets-shm",
-                    "queue.sqlite.backup-2",
+                    "queue.sqlite.backup-3",
                 ])
             for name in names { #expect(mode(sandbox.path("a/b/\(name)")) == 0o600, "\(name)") }
             for folder in ["a", "a/b"] { #expect(mode(sandbox.path(folder)) == 0o700) }
@@ -100,7 +100,7 @@ import Testing
         let found = try named("")
         #expect(found.allSatisfy { $0.hasPrefix("queue.sqlite.secrets") })
         #expect(!found.isEmpty)
-        #expect(try queue.sandbox.names().contains("queue.sqlite.backup-2"))
+        #expect(try queue.sandbox.names().contains("queue.sqlite.backup-3"))
         // Deleted secrets are in no file, even while the store is open.
         try store.delete(tasks.map(\.id))
         #expect(try named("").isEmpty)
@@ -125,14 +125,51 @@ import Testing
             task.size = 9
         }
         // The backup is made once, and the migration runs once.
-        let before = try queue.sandbox.read("queue.sqlite.backup-2")
+        let before = try queue.sandbox.read("queue.sqlite.backup-3")
         #expect(try QueueStore(queue.files, mode: .readWrite, schema: Self.later).find() == [task])
-        #expect(try queue.sandbox.read("queue.sqlite.backup-2") == before)
+        #expect(try queue.sandbox.read("queue.sqlite.backup-3") == before)
         #expect(
             try queue.sandbox.names()
-                == ["queue.sqlite", "queue.sqlite.backup-1", "queue.sqlite.backup-2"])
+                == ["queue.sqlite", "queue.sqlite.backup-1", "queue.sqlite.backup-3"])
         let backup = QueueFiles(queue.files.backup(ofVersion: 1))
         #expect(try QueueStore(backup, mode: .readWrite).find() == [FirstVersion.task])
+    }
+
+    /// A queue of version 2, as 0.3 makes it, gets the column of data sets; its backup remains as it
+    /// was.
+    @Test func migratesQueueOfSecondVersion() throws {
+        let queue = try StoredQueue()
+        try FirstVersion.make(queue.files.database)
+        do {
+            let database = try DatabaseQueue(path: queue.files.database)
+            try database.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE client_tasks (
+                            task TEXT NOT NULL PRIMARY KEY REFERENCES tasks (id) ON DELETE CASCADE
+                        ) STRICT;
+                        INSERT INTO grdb_migrations VALUES ('2');
+                        INSERT INTO client_tasks VALUES ('00000000000000a1');
+                        """)
+            }
+        }
+        let store = try queue.open()
+        #expect(try store.find() == [FirstVersion.task])
+        #expect(try store.tasksOfClients() == [FirstVersion.task.id])
+        var set = QueueTask.plain(at: 9)
+        set.fileSet = FileSet(name: "49de0fa02e77dc78", files: 12)
+        set.fileSet?.filesDone = 5
+        set.fileSet?.filesFailed = 1
+        try store.insert(set)
+        #expect(try store.task(set.id) == set)
+        #expect(try store.sets() == [set.id])
+        #expect(
+            try queue.sandbox.names() == ["queue.sqlite", "queue.sqlite-shm", "queue.sqlite-wal"]
+                + ["queue.sqlite.backup-2"])
+        let backup = try DatabaseQueue(path: queue.files.backup(ofVersion: 2))
+        let columns = try backup.read { db in try db.columns(in: "tasks").map(\.name) }
+        #expect(columns.contains("options") && !columns.contains("file_set"))
+        #expect(try backup.read { try $0.tableExists("client_tasks") })
     }
 
     /// The words that version 0.2 stored are read and stored unchanged; reports use the words of
@@ -208,7 +245,7 @@ import Testing
         let queue = try StoredQueue()
         try FirstVersion.make(queue.files.database)
         var schema = StoreSchema.queue
-        schema.migrator.registerMigration("3") { db in
+        schema.migrator.registerMigration("\(schema.version + 1)") { db in
             try db.execute(sql: "DROP TABLE events")
             try db.execute(sql: "ALTER TABLE nonsense ADD COLUMN extra TEXT")
         }
