@@ -77,6 +77,10 @@ public struct NewTask: Sendable, Hashable {
     /// An http or https URL, with secrets; further URLs of the same file are mirrors in
     /// ``options``.
     public var url: String
+    /// The absolute path of a plan, whose files are downloaded into the folder; `nil` for one file.
+    ///
+    /// The queue copies the plan when it adds the task. The task's URL is then that of the plan.
+    public var plan: String?
     /// The place of the file; the root is an absolute path.
     public var place: QueueTask.Place
     /// The options of the download, with secrets.
@@ -118,6 +122,19 @@ public struct NewTask: Sendable, Hashable {
         (umask, refreshCommand, tags, isPaused) = (0o022, [], [], false)
         (position, isAgain, keepsNoSecrets) = (.last, false, false)
         isKnownAnywhere = false
+    }
+
+    /// Creates a task to add at the end of the queue, which downloads the files of a plan.
+    ///
+    /// - Parameters:
+    ///   - plan: The absolute path of the plan.
+    ///   - place: The folder of the files; it must have no name.
+    ///   - options: The options of all files, with secrets.
+    public init(
+        plan: String, to place: QueueTask.Place, options: DownloadOptions = DownloadOptions()
+    ) {
+        self.init("", to: place, options: options)
+        self.plan = plan
     }
 }
 

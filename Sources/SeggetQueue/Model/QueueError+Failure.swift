@@ -16,7 +16,7 @@ extension QueueError.Code {
             case .laterFormat: .laterVersion
             case .diskFull: .diskFull
             case .earlierFormat, .readOnly, .noWriteAheadLog, .noLocks, .system, .unusable,
-                .unreadableFolder:
+                .unreadableFolder, .planLost:
                 .unavailable
             case .locked, .heldByCommand: .busy
             case .hasWorker, .hasOldWorker: .hasWorker

@@ -30,6 +30,12 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
     public var bytesDone: Int64
     /// Size in bytes.
     public var size: Int64?
+    /// The number of files of a data set; `nil` for a task of one file.
+    public var files: Int?
+    /// The number of complete files of a data set.
+    public var filesDone: Int?
+    /// The number of files of a data set that failed in the current or last run.
+    public var filesFailed: Int?
     /// Speed over the last five seconds, while it runs.
     public var bytesPerSecond: Double?
     /// Seconds until the end at that speed.
@@ -75,7 +81,9 @@ public struct TaskReport: Sendable, Hashable, Codable, Identifiable {
         case skipped, html
         case id, state, wanted, url, path, folder, position, rank, size, connections, error
         case attempts, added
-        case started, finished, digests, tags, seen, file
+        case started, finished, digests, tags, seen, file, files
+        case filesDone = "files_done"
+        case filesFailed = "files_failed"
         case pauseReason = "pause_reason"
         case currentURL = "current_url"
         case queryTag = "query_tag"
@@ -228,6 +236,8 @@ public protocol QueueDoor: Sendable {
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport
     /// Returns the details of one task; `selector` is an id or the beginning of one.
     func detail(_ selector: String) async throws(QueueError) -> TaskDetail
+    /// Returns a part of the files of one task; `selector` is an id or the beginning of one.
+    func files(_ selector: String, _ window: FileWindow) async throws(QueueError) -> TaskFiles
     /// Returns the whole links of the tasks that match a filter.
     func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks]
     /// Returns the settings.

@@ -22,9 +22,13 @@ enum Chores {
     ///
     /// - Parameters:
     ///   - task: The task, with its secrets.
-    ///   - isCancelled: Is called repeatedly while bytes are copied.
+    ///   - plans: The plans of data sets.
+    ///   - isCancelled: Is called repeatedly while bytes are copied, or many files are removed.
     /// - Returns: The end of the chore.
-    static func run(_ task: QueueTask, isCancelled: () -> Bool = { false }) -> Outcome {
+    static func run(
+        _ task: QueueTask, _ plans: PlanFolder, isCancelled: () -> Bool = { false }
+    ) -> Outcome {
+        if task.fileSet != nil { return run(ofSet: task, plans, isCancelled) }
         do throws(AssemblyError) {
             switch task.chore {
             case .discard: try discard(task)
@@ -61,6 +65,28 @@ enum Chores {
                     DownloadError(
                         reason: .assembly(error), url: DownloadSession.redacted(task.url),
                         path: task.place.path, bytesKept: task.bytesDone)))
+        }
+    }
+
+    /// Does the chore of a data set.
+    private static func run(
+        ofSet task: QueueTask, _ plans: PlanFolder, _ isCancelled: () -> Bool
+    ) -> Outcome {
+        let removesFiles: Bool
+        switch task.chore {
+        case .discard: removesFiles = false
+        case .remove(files: true): removesFiles = true
+        // Its files are not moved.
+        case .remove(files: false), .move, nil: return .done
+        }
+        // Without its plan, nothing is known to belong to the task.
+        guard let plan = try? PlanFile(plans.path(of: task.id)) else { return .done }
+        do throws(SetError) {
+            let isDone = try SetFolder.remove(
+                plan, from: task.place.folderPath, files: removesFiles, isCancelled: isCancelled)
+            return isDone ? .done : .cancelled
+        } catch {
+            return .failed(TaskProblem(error))
         }
     }
 
@@ -130,5 +156,18 @@ extension TaskProblem {
         let facts = FailureFacts(error.reason)
         (status, curlCode, errno) = (facts.status, facts.curlCode, facts.errno)
         if error.bytesKept > 0, error.startsOver != nil { startsOver = true }
+    }
+
+    /// Creates the problem of a data set whose folder or plan cannot be used.
+    init(_ error: SetError) {
+        let messages = Diagnostic.messages(error)
+        let (next, kind): (NextStep, String) =
+            switch error {
+            case .inUse: (.retryLater, "busy")
+            case .assembly: (.disk, "set_unusable")
+            default: (.retry, "set_unusable")
+            }
+        self.init(
+            next, kind: kind, message: messages[0].text, code: Diagnostic.status(error).rawValue)
     }
 }

@@ -27,8 +27,10 @@ public struct DirectDoor: QueueDoor {
             try DownloadQueue.restore(store, now)
             let coordinator = try QueueCoordinator(store, maxRunning: 0, now)
             try doChores(coordinator)
+            let drafts = store.plans.drafts(of: commands)
+            defer { store.plans.discard(drafts) }
             var results = try store.transaction { () throws(QueueError) in
-                let results = try coordinator.perform(commands, now)
+                let results = try coordinator.perform(commands, drafts: drafts, now)
                 guard coordinator.unstored.contents.isEmpty else {
                     throw QueueError(.needsWorker)
                 }
@@ -57,7 +59,7 @@ public struct DirectDoor: QueueDoor {
         while !actions.isEmpty {
             for case .doChore(let id) in actions {
                 let task = try coordinator.whole(id)
-                let outcome = task.map { Chores.run($0) } ?? .done
+                let outcome = task.map { Chores.run($0, coordinator.store.plans) } ?? .done
                 if case .failed(let problem) = outcome { problems[id] = problem }
                 try coordinator.change { machine throws(QueueError) in
                     try coordinator.choreDone(id, task, outcome, &machine, now)
@@ -100,6 +102,23 @@ public struct DirectDoor: QueueDoor {
             let store = try QueueStore(files, mode: .readOnly)
             let id = try QueueCoordinator(store, maxRunning: 0, now).id(selector)
             return try store.detail(id, isWorked: false)
+        }
+    }
+
+    /// Returns a part of the files of one task.
+    public func files(
+        _ selector: String, _ window: FileWindow
+    ) async throws(QueueError) -> TaskFiles {
+        try await offLoop("queue") { [files, now] () throws(QueueError) in
+            let store = try QueueStore(files, mode: .readOnly)
+            let id = try QueueCoordinator(store, maxRunning: 0, now).id(selector)
+            guard let task = try store.task(id) else { throw QueueError(.taskRemoved(id)) }
+            guard task.fileSet != nil else {
+                var report = TaskReport(task, position: nil)
+                if task.status.hasSlot { report.stop(task) }
+                return TaskFiles(task, report, window)
+            }
+            return try TaskFiles(recorded: task, plan: store.plans.path(of: id), window)
         }
     }
 

@@ -8,12 +8,21 @@ extension DownloadQueue {
     public func perform(
         _ commands: [QueueCommand]
     ) async throws(QueueError) -> [[CommandResult]] {
+        let plans = PlanFolder(files)
+        let hasPlan = commands.contains { command in
+            if case .add(let task) = command { task.plan != nil } else { false }
+        }
+        var drafts = PlanDrafts()
+        if hasPlan {
+            drafts = await offLoop("plan") { () throws(Never) in plans.drafts(of: commands) }
+        }
+        defer { plans.discard(drafts) }
         try await waitForChores(of: commands)
         recordAll()
         // An idle queue does not look at the time.
         applyRules()
         let coordinator = try coordinator()
-        var results = try coordinator.perform(commands, now)
+        var results = try coordinator.perform(commands, drafts: drafts, now)
         carryOut()
         let touched = Set(results.joined().filter { $0.outcome == .done }.compactMap(\.id))
         while try self.coordinator().machine.hasChore(touched) { await change() }
@@ -95,8 +104,9 @@ extension DownloadQueue {
         }
         guard let task, task.chore != nil else { return choreEnded(id, nil, .done) }
         let isLeaving = isLeaving
+        let plans = PlanFolder(files)
         let outcome = await offLoop("chore") { () throws(Never) in
-            Chores.run(task) { isLeaving.withLock { $0 } }
+            Chores.run(task, plans) { isLeaving.withLock { $0 } }
         }
         choreEnded(id, task, outcome)
     }

@@ -21,9 +21,9 @@ extension DownloadQueue: QueueFeed {
     ) throws(QueueError) -> [TaskReport] {
         var reports: [TaskReport] = []
         try coordinator().store.look(at: filter, among: ids) { task in
-            let progress = runs[task.id]?.download.progress
+            let run = RunFigures(runs[task.id])
             let file = task.status.state == .completed ? FinishedFile.look(at: task) : nil
-            reports.append(TaskReport(task, position: nil, progress: progress, file: file))
+            reports.append(TaskReport(task, position: nil, run: run, file: file))
         }
         return reports
     }

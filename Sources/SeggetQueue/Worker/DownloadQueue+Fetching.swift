@@ -13,10 +13,16 @@ extension DownloadQueue {
         }
         guard let task = whole else { return }
         if let problem = TaskProblem(secretsGoneOf: task) { return fail(id, problem) }
-        let download = runner.begin(task)
-        runs[id] = Run(download: download, place: task.place)
+        if let set = task.fileSet {
+            let run = runner.begin(task, set, plan: PlanFolder(files).path(of: id))
+            runs[id] = Run(download: run, place: task.place)
+            Task { await follow(run) }
+        } else {
+            let download = runner.begin(task)
+            runs[id] = Run(download: download, place: task.place)
+            Task { await follow(download) }
+        }
         measureSpeed()
-        Task { await follow(download) }
     }
 
     /// Records the failure of a task that cannot start.
@@ -31,7 +37,7 @@ extension DownloadQueue {
     }
 
     /// Follows a download to its end, off the actor's thread, which gets only few of the events.
-    private nonisolated func follow(_ download: any TaskRun) async {
+    private nonisolated func follow(_ download: Download) async {
         var (phase, received): (DownloadProgress.Phase?, Int64) = (nil, 0)
         var lastByte: Double?
         for await event in download.events {
@@ -52,12 +58,12 @@ extension DownloadQueue {
     }
 
     /// A task has received its first bytes.
-    private func brought(_ id: QueueTask.ID) {
+    func brought(_ id: QueueTask.ID) {
         guard open?.machine.entries[id]?.status.problem != nil else { return }
         occur { machine, _ in machine.progressed(id) }
     }
 
-    private func note(_ id: QueueTask.ID, _ event: DownloadEvent) {
+    func note(_ id: QueueTask.ID, _ event: DownloadEvent) {
         guard runs[id] != nil else { return }
         switch event {
         case .probed(let file):
@@ -93,7 +99,7 @@ extension DownloadQueue {
     }
 
     /// The host of a task is reachable.
-    private func networkBack(_ id: QueueTask.ID) {
+    func networkBack(_ id: QueueTask.ID) {
         guard open?.machine.entries[id]?.isAway == true else { return }
         occur { machine, now in machine.networkBack(id, now) }
     }

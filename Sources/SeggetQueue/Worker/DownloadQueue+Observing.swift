@@ -20,7 +20,7 @@ extension DownloadQueue {
             let slice = ids[start..<min(start + Self.slice, ids.count)]
             reports += try coordinator().store.reports(
                 filter, among: Set(slice), worker: getpid(), pause: pause
-            ) { runs[$0]?.download.progress }
+            ) { RunFigures(runs[$0]) }
         }
         return try coordinator().store.report(of: reports, filter, worker: getpid(), try view())
     }
@@ -38,11 +38,11 @@ extension DownloadQueue {
         // Meanwhile the task may have ended or been removed, or the queue shut down.
         let coordinator = try coordinator()
         let run = runs[id]
-        let progress = run?.download.progress
+        let figures = RunFigures(run)
         var detail = try coordinator.store.detail(
-            id, isWorked: true, secrets: coordinator.unstored[id], progress: progress, pause: pause)
+            id, isWorked: true, secrets: coordinator.unstored[id], run: figures, pause: pause)
         guard let run else { return detail }
-        detail.map = progress?.map ?? []
+        detail.map = figures?.progress.map ?? []
         detail.identity = run.identity
         detail.etag = run.remote?.etag ?? detail.etag
         detail.lastModified = run.remote?.lastModified ?? detail.lastModified
@@ -71,9 +71,9 @@ extension DownloadQueue {
         (view.bytesReceived, view.pauseReason) = (bytesReceived, pause)
         for (id, run) in runs {
             guard let task = try store.task(id) else { continue }
-            let progress = run.download.progress
-            view.add(TaskReport(task, position: nil, progress: progress), recorded: task)
-            view.bytesReceived += progress.bytesReceived
+            let figures = RunFigures(run.download)
+            view.add(TaskReport(task, position: nil, run: figures), recorded: task)
+            view.bytesReceived += figures.progress.bytesReceived
         }
         view.running.sort { ($0.rank ?? .max) < ($1.rank ?? .max) }
         return view

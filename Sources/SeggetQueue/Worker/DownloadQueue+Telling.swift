@@ -27,8 +27,8 @@ extension DownloadQueue {
             guard subscribers.wantsEvents || ends[id] != nil,
                 let task = try? coordinator.store.task(id)
             else { continue }
-            let progress = runs[id]?.download.progress
-            let report = TaskReport(task, position: nil, progress: progress, pause: pause)
+            let report = TaskReport(
+                task, position: nil, run: RunFigures(runs[id]), pause: pause)
             subscribers.tell(.changed(report))
             if tellEnd(task, report) { hasEnded = true }
         }

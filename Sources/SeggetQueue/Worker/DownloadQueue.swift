@@ -143,6 +143,7 @@ public actor DownloadQueue: QueueDoor {
     private func prepare() throws(QueueError) {
         let store = try QueueStore(files, mode: .readWrite)
         try store.removeOrphanedSecrets()
+        store.plans.removeOthers(than: try store.sets())
         current = try store.settings()
         try Self.restore(store, now)
         open = try QueueCoordinator(store, maxRunning: 0, now)
@@ -187,6 +188,8 @@ public actor DownloadQueue: QueueDoor {
         publisher?.cancel()
         speedometer?.cancel()
         runner.stopAll()
+        // A set may not have started its downloads yet.
+        for run in runs.values { run.download.cancel() }
         while !runs.isEmpty || !choresUnderWay.isEmpty { await change() }
         await runner.end()
         subscribers.finish()

@@ -7,11 +7,18 @@ enum FinishedFile {
     /// Returns the condition of a completed task's file, by size, inode and the time of its last
     /// change.
     static func look(at task: QueueTask) -> FinishedStanding {
+        if let set = task.fileSet { return look(at: set, in: task.place.folderPath) }
         guard let path = task.place.path, let mark = mark(of: path) else { return .missing }
         guard let now = mark.version, let then = task.file?.version, now.isSame(as: then) else {
             return .changed
         }
         return .there
+    }
+
+    /// Returns the condition of the files of a completed set, by its records in the folder: nothing
+    /// looks at each file.
+    private static func look(at set: FileSet, in folder: String) -> FinishedStanding {
+        anythingStands(at: "\(folder)/.segget") ? .there : .missing
     }
 
     /// Returns the mark of the file at a path; `nil` if there is no regular file.

@@ -112,6 +112,7 @@ extension QueueCoordinator {
         guard let task = try store.task(id) else {
             return CommandResult(id, .unchanged, .gone)
         }
+        guard task.fileSet == nil else { return .refused(id, .movesNoSet) }
         if let name, let refusal = Self.refusal(ofName: name) {
             return .refused(id, refusal, member: "name")
         }
@@ -171,6 +172,9 @@ extension QueueCoordinator {
             return .refused(id, .guarded(key), member: "options.\(key)")
         }
         if let urls = changes.urls {
+            guard task.fileSet == nil else {
+                return .refused(id, .member("urls", .ofPlan), member: "urls")
+            }
             for url in urls {
                 if let reason = DownloadSession.problem(with: url) {
                     return .refused(id, .url(reason), member: "url")

@@ -47,7 +47,8 @@ extension QueueCoordinator {
         if let seconds = try delay(of: task, afterBusy: error, besides: running) {
             return .failed(.wait(seconds), TaskProblem(error))
         }
-        let ending = Self.ending(error, attempts: task.status.attempts, delays: delays)
+        let ending = Self.ending(
+            FailureRule(error), TaskProblem(error), attempts: task.status.attempts, delays: delays)
         // The route may be lost beyond a router that still answers; that is not an attempt.
         if case .failed(.retry, let problem) = ending, error.reason.isNetworkLoss,
             machine.isAnyAway
@@ -164,21 +165,22 @@ extension QueueCoordinator {
     /// Returns the ending of a download that failed or was stopped.
     ///
     /// - Parameters:
-    ///   - error: The failure.
+    ///   - rule: The meaning of the failure.
+    ///   - problem: The failure.
     ///   - attempts: The number of transient failures since it last received data.
     ///   - delays: Seconds before each retry, in order.
     /// - Returns: The ending.
-    private static func ending(
-        _ error: DownloadError, attempts: Int, delays: [Double]
+    static func ending(
+        _ rule: FailureRule, _ problem: TaskProblem, attempts: Int, delays: [Double]
     ) -> QueueMachine.Ending {
         let step: QueueMachine.FailureStep
-        switch FailureRule.next(after: FailureRule(error), attempts: attempts, delays: delays) {
+        switch FailureRule.next(after: rule, attempts: attempts, delays: delays) {
         case .stop: return .stopped
         case .retry(let seconds): step = .retry(after: min(seconds, FailureRule.longestWait))
         case .wait(let seconds): step = .wait(seconds)
         case .waitForSpace: step = .wait(FailureRule.spaceDelay)
         case .fail: step = .fail
         }
-        return .failed(step, TaskProblem(error))
+        return .failed(step, problem)
     }
 }

@@ -99,23 +99,28 @@ final class QueueCoordinator {
     ///
     /// - Parameters:
     ///   - commands: The commands.
+    ///   - drafts: The copies of the plans of all commands that have one.
     ///   - now: The time.
     /// - Returns: For each command, the results for its tasks.
     /// - Throws: `QueueError`; then nothing has changed.
     func perform(
-        _ commands: [QueueCommand], _ now: QueueMachine.Moment
+        _ commands: [QueueCommand], drafts: PlanDrafts = [:], _ now: QueueMachine.Moment
     ) throws(QueueError) -> [[CommandResult]] {
         try change { machine throws(QueueError) in
             var results: [[CommandResult]] = []
             var first = 0
-            for command in commands {
+            for (index, command) in commands.enumerated() {
                 if case .add(var task) = command {
                     // Tasks that are added together at the front keep their order.
                     if task.position == .first {
                         first += 1
                         task.position = first == 1 ? .first : .at(first)
                     }
-                    results.append([try add(task, &machine, now)])
+                    if let draft = drafts[index] {
+                        results.append([try add(task, draft, &machine, now)])
+                    } else {
+                        results.append([try add(task, &machine, now)])
+                    }
                 } else {
                     // The states after the earlier commands select its tasks.
                     if command.selection?.states.isEmpty == false { try record(&machine) }

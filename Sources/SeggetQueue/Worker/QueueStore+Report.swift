@@ -16,7 +16,7 @@ extension QueueStore {
         _ filter: TaskFilter, worker: Int32?, _ view: QueueView
     ) throws(QueueError) -> QueueReport {
         let reports = try reports(
-            filter, among: nil, worker: worker, pause: view.pauseReason, progress: { _ in nil })
+            filter, among: nil, worker: worker, pause: view.pauseReason, run: { _ in nil })
         return try report(of: reports, filter, worker: worker, view)
     }
 
@@ -28,17 +28,17 @@ extension QueueStore {
     ///   - ids: The tasks; `nil` for all.
     ///   - worker: The process that works the queue; `nil` for none.
     ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
-    ///   - progress: Returns the progress of a task that is being downloaded.
+    ///   - run: Returns how far the download of a task is, if it has one.
     /// - Returns: The reports.
     /// - Throws: `QueueError`.
     func reports(
         _ filter: TaskFilter, among ids: Set<QueueTask.ID>?, worker: Int32?, pause: String?,
-        progress: (QueueTask.ID) -> DownloadProgress?
+        run: (QueueTask.ID) -> RunFigures?
     ) throws(QueueError) -> [TaskReport] {
         var reports: [TaskReport] = []
         try lookInOrder(at: filter, among: ids) { task in
             var report = TaskReport(
-                task, position: 1, progress: progress(task.id),
+                task, position: 1, run: run(task.id),
                 file: task.status.state == .completed ? FinishedFile.look(at: task) : nil,
                 pause: pause)
             if worker == nil, task.status.hasSlot { report.stop(task) }
@@ -50,7 +50,7 @@ extension QueueStore {
     /// Returns the report that consists of reports of tasks.
     ///
     /// - Parameters:
-    ///   - reports: All reports of ``reports(_:among:worker:pause:progress:)``.
+    ///   - reports: All reports of ``reports(_:among:worker:pause:run:)``.
     ///   - filter: The filter.
     ///   - worker: The worker of the queue; `nil` for none.
     ///   - view: How far the queue is.
@@ -125,13 +125,13 @@ extension QueueStore {
     ///   - id: The task.
     ///   - isWorked: Whether the queue has a worker.
     ///   - secrets: The secrets that are not stored.
-    ///   - progress: Its progress, while it is downloaded.
+    ///   - run: How far its download is, while it has one.
     ///   - pause: The reason why the queue is paused, as text; `nil` if it is not.
     /// - Returns: The details.
     /// - Throws: `QueueError`.
     func detail(
         _ id: QueueTask.ID, isWorked: Bool, secrets: TaskSecrets? = nil,
-        progress: DownloadProgress? = nil, pause: String? = nil
+        run: RunFigures? = nil, pause: String? = nil
     ) throws(QueueError) -> TaskDetail {
         guard let task = try task(id) else {
             throw QueueError(.taskRemoved(id))
@@ -147,11 +147,12 @@ extension QueueStore {
         let options = OptionChanges(from: DownloadOptions(), to: shown)
         var detail = TaskDetail(
             task: TaskReport(
-                task, position: try place(of: id), progress: progress, file: file, pause: pause),
+                task, position: try place(of: id), run: run, file: file, pause: pause),
             urls: (task.urls + whole.options.mirrors).map(DownloadSession.redacted),
             options: options.isEmpty ? nil : options, map: [], segments: [],
             events: try events(of: id))
         if !isWorked, task.status.hasSlot { detail.task.stop(task) }
+        let progress = run?.progress
         detail.verifying = (progress?.verifying ?? []).map { .init(start: $0.start, end: $0.end) }
         detail.segments = segments(of: whole, file: file, progress: progress)
         return detail
@@ -167,6 +168,7 @@ extension QueueStore {
     func segments(
         of task: QueueTask, file: FinishedStanding?, progress: DownloadProgress?
     ) -> [TaskDetail.Segment] {
+        guard task.fileSet == nil else { return [] }
         var there = RangeSet()
         let told = progress.map { $0.done + $0.verifying } ?? []
         if !told.isEmpty {

@@ -7,11 +7,11 @@ extension TaskReport {
     /// - Parameters:
     ///   - task: Its record.
     ///   - position: Its place in the order, counted from 1.
-    ///   - progress: Its progress, while it is downloaded.
+    ///   - run: How far its download is, while it has one.
     ///   - file: The condition of the finished file.
     ///   - pause: The reason why the queue is paused.
     init(
-        _ task: QueueTask, position: Int?, progress: DownloadProgress? = nil,
+        _ task: QueueTask, position: Int?, run: RunFigures? = nil,
         file: FinishedStanding? = nil, pause: String? = nil
     ) {
         let status = task.status
@@ -47,7 +47,8 @@ extension TaskReport {
             (skipped, html) = (task.file?.isSkipped, task.file?.isPage)
         }
         self.pause(pause)
-        if let progress, progress.phase != .ended { take(progress) }
+        if let set = run?.set ?? task.fileSet { take(set) }
+        if let progress = run?.progress, progress.phase != .ended { take(progress) }
     }
 
     /// Adds the reason why the queue is paused, if the task waits for a slot.
@@ -74,6 +75,11 @@ extension TaskReport {
         state = .waiting
         guard let target = Chores.target(task.place) else { return }
         bytesDone = Assembly.bytesRecorded(folder: target.folder, name: target.name)
+    }
+
+    /// Adds the numbers of a set's files.
+    private mutating func take(_ set: FileSet) {
+        (files, filesDone, filesFailed) = (set.files, set.filesDone, set.filesFailed)
     }
 
     /// Adds the progress of the task.

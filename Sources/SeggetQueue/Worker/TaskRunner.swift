@@ -6,7 +6,9 @@ import Segmenter
 /// Any thread may call it.
 protocol TaskRunner: Sendable {
     /// Starts the download of a task, with its secrets, and returns immediately.
-    func begin(_ task: QueueTask) -> any TaskRun
+    func begin(_ task: QueueTask) -> Download
+    /// Starts the download of a task's data set, whose plan is at a path, and returns immediately.
+    func begin(_ task: QueueTask, _ set: FileSet, plan: String) -> SetRun
     /// Limits the rate of all downloads together, in bytes per second; `nil` for no limit.
     func limitRate(_ rate: Double?)
     /// Limits the requests of all downloads together to each server; `nil` for no limit.
@@ -23,19 +25,39 @@ protocol TaskRunner: Sendable {
 protocol TaskRun: AnyObject, Sendable {
     /// The id of the task.
     var id: QueueTask.ID { get }
-    /// The events of the download, for one reader; the stream ends with the download.
-    var events: AsyncStream<DownloadEvent> { get }
     /// The current progress, also after the end.
     var progress: DownloadProgress { get }
-    /// The result; waits for the end of the download.
-    var result: Result<DownloadedFile, DownloadError> { get async }
+    /// The set with the numbers of its files; `nil` for one file.
+    var fileSet: FileSet? { get }
     /// Returns what connections and servers do at this moment.
     func traffic() async -> DownloadTraffic
     /// Stops the download in an orderly way and returns immediately.
     func cancel()
 }
 
-extension Download: TaskRun {}
+extension Download: TaskRun {
+    var fileSet: FileSet? { nil }
+}
+
+/// How far a run is.
+struct RunFigures: Sendable, Hashable {
+    /// The bytes of the task.
+    var progress: DownloadProgress
+    /// The files of a data set; `nil` for one file.
+    var set: FileSet?
+
+    /// Creates the figures of the download of one file.
+    init(progress: DownloadProgress) { self.progress = progress }
+
+    /// Asks a run.
+    init(_ run: any TaskRun) { (progress, set) = (run.progress, run.fileSet) }
+
+    /// Asks the run of a task; `nil` without one.
+    init?(_ run: DownloadQueue.Run?) {
+        guard let run else { return nil }
+        self.init(run.download)
+    }
+}
 
 /// Downloads tasks in this process.
 struct LocalRunner: TaskRunner {
@@ -49,10 +71,14 @@ struct LocalRunner: TaskRunner {
         refresh = configuration.refresh
     }
 
-    func begin(_ task: QueueTask) -> any TaskRun {
+    func begin(_ task: QueueTask) -> Download {
         session.start(
             task.urls[0], to: Self.destination(task), options: Self.options(task), id: task.id,
             refreshURL: task.refreshCommand.isEmpty ? nil : refresh?(task.refreshCommand))
+    }
+
+    func begin(_ task: QueueTask, _ set: FileSet, plan: String) -> SetRun {
+        SetRun(task, set, plan: plan, options: Self.options(task), session)
     }
 
     func limitRate(_ rate: Double?) { session.limitRate(rate) }
@@ -85,7 +111,8 @@ struct LocalRunner: TaskRunner {
             options.continuesOtherURL = false
         }
         // An existing file is not replaced, and does not stop a task without a given name.
-        options.naming.numbersTaken = task.place.name == nil && !options.overwrite
+        options.naming.numbersTaken =
+            task.place.name == nil && task.fileSet == nil && !options.overwrite
         return options
     }
 }

@@ -16,6 +16,10 @@ package enum CommandNote: Sendable, Hashable {
     case again(after: String, isPaused: Bool)
     /// The task was complete, but its file is not there; it is downloaded again.
     case againWithout(file: String, isPaused: Bool)
+    /// The task, a data set, had ended in this state; its files are checked again.
+    case checksFiles(after: String, isPaused: Bool)
+    /// The plan of the task, a data set, was replaced with another one of the same set.
+    case hasNewPlan
     /// The task waits again, because its file was missing.
     case waitsAgain
     /// The task was paused, and continues.
@@ -37,6 +41,12 @@ package enum CommandNote: Sendable, Hashable {
         case .again(let state, let isPaused): "was \(state): \(Self.next(isPaused))"
         case .againWithout(let file, let isPaused):
             "was complete, and its file is \(file): \(Self.next(isPaused))"
+        case .checksFiles(let state, let isPaused):
+            "was \(state): "
+                + (isPaused
+                    ? "it is paused, and then checks its files"
+                    : "it checks its files, and downloads what is missing")
+        case .hasNewPlan: "has this plan from now on"
         case .waitsAgain: "waiting again: its file was missing"
         case .resumed: "was paused: it is resumed"
         }

@@ -15,6 +15,10 @@ package enum MemberFault: Error, Sendable, Hashable {
     case position
     /// It is an absolute path beside a root.
     case absolutePath
+    /// It is a relative path, which has no meaning for the worker.
+    case relativePath
+    /// The plan of the task has the values.
+    case ofPlan
     /// It is not a file mode creation mask.
     case umask
     /// It is not a value of `metered`.
@@ -44,6 +48,8 @@ package enum MemberFault: Error, Sendable, Hashable {
             "one is not a state; the states are \(words.joined(separator: ", "))"
         case .position: "must be first, last, or a number from 1"
         case .absolutePath: "it must be a relative path, because `root` is given"
+        case .relativePath: "it must be an absolute path"
+        case .ofPlan: "it cannot be given with a plan, which has it"
         case .umask: "it must be up to three octal digits, such as 022"
         case .metered: "it must be auto, yes or no"
         case .condition: "it must be `metered`, `battery` or a time span such as `22:00-06:00`"

@@ -45,6 +45,8 @@ package enum QueueFailure: Sendable, Hashable {
     case noTaskLike(String)
     /// Several ids begin with this text.
     case ambiguous(String)
+    /// The queue's copy of a task's plan cannot be read, for a reason in words.
+    case planLost(String, reason: String)
     /// The task was not added, for a reason in words.
     case notAdded(String?)
     /// A filter has more words than this.
@@ -136,6 +138,7 @@ extension QueueFailure {
         case .taskRemoved(let id): "task \(id) was removed"
         case .noTaskLike(let text): "there is no task \(text)"
         case .ambiguous(let text): "several tasks have an id that begins with \(text)"
+        case .planLost(_, let reason): reason
         case .notAdded(let reason): reason ?? "the task was refused"
         case .tooManyWords(let most): "a filter has at most \(most) ids, tags or states"
         case .longText(let most, let bytes):
@@ -172,6 +175,7 @@ extension QueueFailure {
         case .noTask, .noTaskLike: "`segget list` shows the tasks and their ids"
         case .taskGone, .taskRemoved: "`segget list` shows the tasks"
         case .ambiguous: "give more of its digits; `segget list` shows them"
+        case .planLost: "remove the task, and add the plan again; files in the folder remain"
         case .notAdded: "nothing was added"
         case .tooManyWords: "send several requests, or ask for all tasks"
         case .longText: "search for a part of it"

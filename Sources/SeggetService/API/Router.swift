@@ -4,7 +4,7 @@ import Foundation
 enum Router {
     /// The endpoints of every version of the API; the version is the first segment of their paths.
     static let endpoints: [Endpoint] = [
-        .health, .tasks, .task, .tags, .speeds, .links, .events, .commands, .settings,
+        .health, .tasks, .task, .files, .tags, .speeds, .links, .events, .commands, .settings,
         .newSettings, .openings,
     ]
 

@@ -18,6 +18,10 @@ struct RecordsDoor: QueueDoor {
         try await by { door throws(QueueError) in try await door.detail(selector) }
     }
 
+    func files(_ selector: String, _ window: FileWindow) async throws(QueueError) -> TaskFiles {
+        try await by { door throws(QueueError) in try await door.files(selector, window) }
+    }
+
     func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
         try await by { door throws(QueueError) in try await door.links(filter) }
     }

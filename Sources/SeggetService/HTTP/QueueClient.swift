@@ -91,6 +91,12 @@ package actor QueueClient: QueueDoor {
         try await ask(.GET, TaskDetail.path(of: selector), TaskDetail.self)
     }
 
+    package func files(
+        _ selector: String, _ window: FileWindow
+    ) async throws(QueueError) -> TaskFiles {
+        try await ask(.GET, window.target(of: selector), TaskFiles.self)
+    }
+
     package func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {
         try filter.check()
         return try await ask(.GET, LinkList.self) { filter.target(at: "/links", $0) }.links

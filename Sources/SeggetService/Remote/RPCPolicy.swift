@@ -104,6 +104,12 @@ extension RPCPolicy {
                 guard task.refreshCommand.isEmpty else {
                     throw Forbidden("clients over TCP may not set a command")
                 }
+                guard task.plan == nil else {
+                    var forbidden = Forbidden(
+                        "clients over TCP may not name a plan, which is a file of this machine")
+                    forbidden.member = "plan"
+                    throw forbidden
+                }
                 try check(task.options.changedKeys)
                 try check(task.place)
             case .set(_, let changes): try check(changes.options.keys.sorted())

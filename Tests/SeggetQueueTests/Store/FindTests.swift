@@ -83,7 +83,7 @@ import Testing
                 var reports: [TaskReport] = []
                 for slice in slices {
                     reports += try store.reports(
-                        filter, among: slice, worker: nil, pause: nil, progress: { _ in nil })
+                        filter, among: slice, worker: nil, pause: nil, run: { _ in nil })
                 }
                 let joined = try store.report(of: reports, filter, worker: nil, view)
                 #expect(joined == whole, "seed \(seed), \(filter), \(length) each")

@@ -16,11 +16,11 @@ struct TaskDetailTests {
             phase: .downloading, bytesDone: 5, size: 30, bytesVerifying: 10, bytesReceived: 5,
             bytesPerSecond: 1, connections: 1, map: [], done: [ByteRange(0, 5)],
             verifying: [ByteRange(5, 10), ByteRange(20, 25)], elapsed: .seconds(1))
-        var detail = try store.detail(task.id, isWorked: true, progress: progress)
+        var detail = try store.detail(task.id, isWorked: true, run: RunFigures(progress: progress))
         #expect(detail.verifying == [.init(start: 5, end: 10), .init(start: 20, end: 25)])
         #expect(detail.segments == [.init(start: 0, end: 10), .init(start: 20, end: 25)])
         progress.verifying = []
-        detail = try store.detail(task.id, isWorked: true, progress: progress)
+        detail = try store.detail(task.id, isWorked: true, run: RunFigures(progress: progress))
         #expect(detail.verifying == [])
         #expect(detail.segments == [.init(start: 0, end: 5)])
     }

@@ -29,6 +29,12 @@ struct CommandCodingTests {
             String(decoding: add, as: UTF8.self)
                 == #"{"command":"add","root":"/home/u","umask":"022","url":"https://example.org/file"}"#
         )
+        let plan = QueueCommand.add(NewTask(plan: "/p/set.plan", to: .init(root: "/r")))
+        let written = try JSON.write(plan)
+        #expect(
+            String(decoding: written, as: UTF8.self)
+                == #"{"command":"add","plan":"/p/set.plan","root":"/r","umask":"022"}"#)
+        #expect(try JSON.read(QueueCommand.self, from: written) == plan)
         let changes = TaskChanges {
             $0.headers = ["X-Key: secret"]
             $0.retries = 3
@@ -62,6 +68,9 @@ struct CommandCodingTests {
     @Test(arguments: [
         #"{"command":"add","root":"/r"}"#, #"{"command":"add","url":"https://a/"}"#,
         #"{"command":"add","url":"https://a/","root":"/r","folder":"/etc"}"#,
+        #"{"command":"add","plan":"a","root":"/r"}"#,
+        #"{"command":"add","plan":"/a","root":"/r","url":"https://a/"}"#,
+        #"{"command":"add","plan":"/a","root":"/r","name":"n"}"#,
         #"{"command":"add","url":"https://a/","root":"/r","umask":"8"}"#,
         #"{"command":"add","url":"https://a/","root":"/r","umask":18}"#,
         #"{"command":"add","url":"https://a/","root":"/r","umask":"1000"}"#,

@@ -31,7 +31,7 @@ struct OpenAPITests {
         }
         let endpoints = Router.endpoints.filter { $0.listeners.contains(.tcp) }
             .map { "\($0.method.rawValue) \($0.path)" }
-        #expect(endpoints.count == 10)
+        #expect(endpoints.count == 11)
         #expect(described.sorted() == endpoints.sorted())
     }
 
@@ -100,7 +100,7 @@ struct OpenAPITests {
         func keys(_ name: String) -> Set<String> {
             Set(((schemas[name] as? [String: Any])?["properties"] as? [String: Any] ?? [:]).keys)
         }
-        #expect(keys("Add") == NewTask.keys.subtracting(["refresh_command"]))
+        #expect(keys("Add") == NewTask.keys.subtracting(["refresh_command", "plan"]))
         #expect(keys("Settings") == Set(QueueOption.table.map(\.key)))
         #expect(Aria2Option.forQueues == Set(QueueOption.table.compactMap(\.aria2)))
         #expect(Self.leaves(schemas["Options"]) == Self.open { _ in true })

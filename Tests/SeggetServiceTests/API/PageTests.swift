@@ -26,7 +26,7 @@ struct PageTests {
 
     @Test func exampleCommandsPrintExpectedOutput() async throws {
         let blocks = try Self.blocks("console").filter { !$0.contains("/v2/events") }
-        #expect(blocks.count == 11)
+        #expect(blocks.count == 12)
         for block in blocks {
             try await ServedDoor.use { served throws in
                 let lines = block.components(separatedBy: "\n")

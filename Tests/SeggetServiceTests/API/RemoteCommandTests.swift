@@ -18,7 +18,8 @@ struct RemoteCommandTests {
     /// Each row names a command, a file or an interface of this machine.
     @Test(
         arguments: [
-            { $0.refreshCommand = ["id"] }, { $0.options.adopt = "/etc/passwd" },
+            { $0.refreshCommand = ["id"] }, { $0.plan = "/dl/plan" },
+            { $0.options.adopt = "/etc/passwd" },
             { $0.options.caCertificate = "/a" }, { $0.options.access.usesNetrc = true },
             { $0.options.access.netrcFile = "/a" }, { $0.options.access.cookieFile = "/a" },
             { $0.options.access.clientCertificate = "/a" }, { $0.options.access.clientKey = "/a" },

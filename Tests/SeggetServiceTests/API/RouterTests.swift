@@ -53,12 +53,15 @@ struct RouterTests {
     @Test func readsEachDeclaredParameter() throws {
         for endpoint in Router.endpoints {
             for parameter in endpoint.parameters where parameter.place == .query {
-                let value = ["state": "running", "sort": "size"][parameter.name] ?? "1"
+                let values = ["state": "running", "sort": "size", "file_state": "failed"]
+                let value = values[parameter.name] ?? "1"
                 let target = "/v2\(endpoint.path)?\(parameter.name)=\(value)"
                 let call = try Router.call(
                     APIRequest(method: endpoint.method.rawValue, target: target), on: .tcp)
                 let isRead =
-                    try TaskFilter(call.query) != TaskFilter() || TaskWindow(call.query) != nil
+                    try parameter.name == "file_state"
+                    ? FileWindow(call.query) != FileWindow()
+                    : TaskFilter(call.query) != TaskFilter() || TaskWindow(call.query) != nil
                 #expect(isRead, "\(target)")
             }
         }

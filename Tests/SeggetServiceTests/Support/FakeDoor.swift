@@ -9,6 +9,7 @@ actor FakeDoor: RPCQueue {
     private(set) var commands: [QueueCommand] = []
     private(set) var filters: [TaskFilter] = []
     private(set) var windows: [TaskWindow] = []
+    private(set) var fileWindows: [FileWindow] = []
     private(set) var kept = QueueSettings()
     /// The error of every call.
     var failure: QueueError?
@@ -90,6 +91,31 @@ actor FakeDoor: RPCQueue {
                 hint: "`segget list` shows the tasks and their ids")
         }
         return Sample.detail(found[0])
+    }
+
+    func files(_ selector: String, _ window: FileWindow) async throws(QueueError) -> TaskFiles {
+        let report = try await detail(selector).task
+        fileWindows.append(window)
+        guard report.files != nil else {
+            let task = QueueTask(
+                NewTask(report.url, to: QueueTask.Place(root: report.folder, name: "notes.txt")))
+            var files = TaskFiles(task, report, window)
+            files.id = report.id
+            return files
+        }
+        let states = TaskFile.State.allCases
+        let files = (0..<(report.files ?? 0)).map { index in
+            TaskFile(
+                index: index, path: "sub/\(index).bin", state: states[index % states.count],
+                size: 10, bytesDone: index % states.count == 0 ? 10 : 0,
+                url: "https://example.org/\(index).bin")
+        }
+        let matching = files.filter { window.states.isEmpty || window.states.contains($0.state) }
+        return TaskFiles(
+            id: report.id, folder: report.folder,
+            files: Array(matching.dropFirst(window.offset).prefix(window.limit)),
+            matching: matching.count,
+            counts: Dictionary(files.map { ($0.state.rawValue, 1) }, uniquingKeysWith: +))
     }
 
     func links(_ filter: TaskFilter) async throws(QueueError) -> [TaskLinks] {

@@ -1,12 +1,12 @@
 import SeggetReports
 import Segmenter
 
-/// A task to add in JSON: an object whose keys are in `docs/api.md`; all but `url` and `root` may
-/// be missing.
+/// A task to add in JSON: an object whose keys are in `docs/api.md`; all but `url` or `plan`, and
+/// `root`, may be missing.
 extension NewTask: Codable {
     /// The keys; `command` is among them, because the command `add` has them all in one object.
     static let keys: Set<String> = [
-        "command", "id", "url", "root", "folder", "name", "name_given", "options", "umask",
+        "command", "id", "url", "plan", "root", "folder", "name", "name_given", "options", "umask",
         "refresh_command", "tags", "paused", "position", "again", "known_anywhere",
         "store_secrets",
     ]
@@ -21,13 +21,21 @@ extension NewTask: Codable {
         if folder.hasPrefix("/") {
             throw fields.wrong("folder", .absolutePath)
         }
+        let plan = try fields.decodeIfPresent(String.self, forKey: "plan")
+        if let plan {
+            guard plan.hasPrefix("/") else { throw fields.wrong("plan", .relativePath) }
+            for key in ["url", "name"] as [WireKey] where fields.contains(key) {
+                throw fields.wrong(key, .ofPlan)
+            }
+        }
         self.init(
-            try fields.decode(String.self, forKey: "url"),
+            plan == nil ? try fields.decode(String.self, forKey: "url") : "",
             to: QueueTask.Place(
                 root: try fields.decode(String.self, forKey: "root"), folder: folder,
                 name: try fields.decodeIfPresent(String.self, forKey: "name"),
                 isNameGiven: try fields.decodeIfPresent(Bool.self, forKey: "name_given")),
             options: try fields.decode("options", else: DownloadOptions()))
+        self.plan = plan
         id = try fields.decodeIfPresent(QueueTask.ID.self, forKey: "id")
         if let text = try fields.decodeIfPresent(String.self, forKey: "umask") {
             guard let mask = UInt32(text, radix: 8), mask <= 0o777 else {
@@ -48,7 +56,11 @@ extension NewTask: Codable {
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: WireKey.self)
         try fields.encodeIfPresent(id, forKey: "id")
-        try fields.encode(url, forKey: "url")
+        if let plan {
+            try fields.encode(plan, forKey: "plan")
+        } else {
+            try fields.encode(url, forKey: "url")
+        }
         try fields.encode(place.root, forKey: "root")
         try fields.encode(place.folder, as: "folder", unless: "")
         try fields.encodeIfPresent(place.name, forKey: "name")

@@ -6,11 +6,7 @@ import SeggetReports
 extension Endpoint {
     static let task = Endpoint(
         path: "/tasks/{id}", name: "task", summary: "All details of one task",
-        parameters: [
-            Parameter(
-                name: "id", place: .path, description: "An id, or its first characters",
-                schema: .text(from: 1), examples: ["begin": "53a1", "whole": "53a1f0c2b7d94e68"])
-        ],
+        parameters: [.taskID],
         reply: Reply(description: "The task", schema: .taskDetail),
         ownErrors: ErrorReply.ofQueue + [.noTask],
         handler: .answer { call, api in

@@ -35,10 +35,10 @@ extension Parameter {
         Parameter(
             name: "descending", description: "Sort in descending order", schema: .queryFlag),
         Parameter(
-            name: "offset", description: "Number of tasks to skip",
+            name: "offset", description: "Number of tasks, or of files, to skip",
             schema: .integer(from: 0, to: .max).otherwise(0)),
         Parameter(
-            name: "limit", description: "Maximum number of tasks",
+            name: "limit", description: "Maximum number of tasks, or of files",
             schema: .integer(from: 1, to: TaskWindow.mostTasks).otherwise(100)),
     ]
 }

@@ -47,10 +47,12 @@ extension Schema {
             "waiting_since": .number(), "pause_reason": .text, "started": .number(),
             "finished": .number(), "last_byte": .number(), "type": .text, "seen": .flag,
             "file": .words(["there", "missing", "changed"]), "skipped": .flag, "html": .flag,
+            "files": .integer(from: 1), "files_done": .integer(from: 0),
+            "files_failed": .integer(from: 0),
         ]
     ).named("Task")
 
-    private static let taskProblem = object(
+    static let taskProblem = object(
         ["kind": .text, "message": .text, "hint": .text, "code": .integer(from: 0)],
         optional: [
             "step": .text, "needed": .list(of: .text), "starts_over": .flag,
