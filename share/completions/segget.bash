@@ -171,20 +171,20 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|plan|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
+    get|plan|probe|verify|repair|status|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get plan probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
         ;;
     esac
 }
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --fail-fast --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --recheck --delete-extra --force --fail-fast --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
     non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation --plan -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
@@ -682,6 +682,21 @@ _segget_repair() {
     esac
 }
 
+_segget_status() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--directory -d)
+    __segget_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--directory'|'-d')
+        return
+        ;;
+    esac
+}
+
 _segget_bench() {
     repeating_flags=()
     non_repeating_flags=(--json --csv --overwrite --quiet -q --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
@@ -803,7 +818,7 @@ _segget_add() {
     repeating_flags=()
     non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --single-request --attach --quiet -q --verbose -v --json --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
     repeating_options=(--input-file -i --tag --mirror -H --header --resolve)
-    non_repeating_options=(-o --output --name -d --directory --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
+    non_repeating_options=(-o --output --name -d --directory --plan --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -817,6 +832,10 @@ _segget_add() {
         return
         ;;
     '--input-file'|'-i')
+        __segget_add_completions -f
+        return
+        ;;
+    '--plan')
         __segget_add_completions -f
         return
         ;;
@@ -1028,13 +1047,23 @@ _segget_list() {
 
 _segget_show() {
     repeating_flags=()
-    non_repeating_flags=(--json --link --mark-seen --watch --no-config --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--queue --config)
+    non_repeating_flags=(--json --link --files --mark-seen --watch --no-config --version -h --help)
+    repeating_options=(--file-state)
+    non_repeating_options=(--offset --limit --queue --config)
     __segget_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
+    '--file-state')
+        __segget_add_completions -W 'complete'$'\n''active'$'\n''failed'$'\n''missing'
+        return
+        ;;
+    '--offset')
+        return
+        ;;
+    '--limit')
+        return
+        ;;
     '--queue')
         __segget_add_completions -o plusdirs -fX '!*.@(sqlite)'
         return
@@ -1580,13 +1609,13 @@ _segget_help() {
     repeating_options=()
     non_repeating_options=()
     __segget_offer_flags_options -1
-    COMPREPLY+=($(compgen -W 'get plan probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
+    COMPREPLY+=($(compgen -W 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
 }
 
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|plan|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
+    get|plan|probe|verify|repair|status|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

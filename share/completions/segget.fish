@@ -19,7 +19,7 @@ end
 function __segget_parse_tokens -S
     set -l unparsed_tokens (__segget_tokens -pc)
     # `segget OPTION` is short for `segget get OPTION`.
-    if not string match -qr '^(get|plan|probe|verify|repair|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help)$' -- "$unparsed_tokens[2]"
+    if not string match -qr '^(get|plan|probe|verify|repair|status|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help)$' -- "$unparsed_tokens[2]"
         if set -q unparsed_tokens[2]; or string match -q -- '-*' (commandline -ct)
             set unparsed_tokens $unparsed_tokens[1] get $unparsed_tokens[2..]
         end
@@ -29,7 +29,7 @@ function __segget_parse_tokens -S
         __segget_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'resume-unverified' 'single-request' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'keep-manifest' 'N/timestamping' 'skip-existing' 'c/continue' 'remote-name' 'auto-rename' 'i/input-file=+' 'plan=' 'j/jobs=' 'fail-fast' 'mirror=+' 'enqueue' 'queue=' 'window=' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'cookie-jar=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'x/connections=' 'checksum=' 'overwrite' 'no-resume' 'resume-unverified' 'single-request' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'keep-manifest' 'N/timestamping' 'skip-existing' 'c/continue' 'remote-name' 'auto-rename' 'i/input-file=+' 'plan=' 'recheck' 'delete-extra' 'force' 'j/jobs=' 'fail-fast' 'mirror=+' 'enqueue' 'queue=' 'window=' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'cookie-jar=' 'dry-run' 'on-complete=' 'on-error=' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
         case 'plan'
             __segget_parse_subcommand -r 1 'i/input-file=+' 'include=+' 'exclude=+' 'o/output=' 'no-probe' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'config=' 'no-config' 'version' 'h/help'
         case 'probe'
@@ -38,16 +38,18 @@ function __segget_parse_tokens -S
             __segget_parse_subcommand 1 'checksum=' 'sums=' 'q/quiet' 'json' 'version' 'h/help'
         case 'repair'
             __segget_parse_subcommand 2 'x/connections=' 'checksum=' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+        case 'status'
+            __segget_parse_subcommand 1 'd/directory=' 'json' 'version' 'h/help'
         case 'bench'
             __segget_parse_subcommand -r 2 'x/connections=' 'rounds=' 'max-time=' 'max-bytes=' 'warm-up=' 'disk=' 'against=' 'json' 'csv' 'report=' 'overwrite' 'q/quiet' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'config=' 'no-config' 'version' 'h/help'
         case 'add'
-            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'i/input-file=+' 'paused' 'first' 'at=' 'tag=+' 'again' 'id=' 'no-store-secrets' 'recover=' 'x/connections=' 'checksum=' 'overwrite' 'resume-unverified' 'single-request' 'attach' 'q/quiet' 'v/verbose' 'progress=' 'json' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'keep-manifest' 'N/timestamping' 'skip-existing' 'c/continue' 'remote-name' 'auto-rename' 'mirror=+' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand -r 1 'o/output=' 'd/directory=' 'i/input-file=+' 'plan=' 'paused' 'first' 'at=' 'tag=+' 'again' 'id=' 'no-store-secrets' 'recover=' 'x/connections=' 'checksum=' 'overwrite' 'resume-unverified' 'single-request' 'attach' 'q/quiet' 'v/verbose' 'progress=' 'json' 'adopt=' 'continue-from=' 'refresh-url=' 'wait-for-network' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'keep-manifest' 'N/timestamping' 'skip-existing' 'c/continue' 'remote-name' 'auto-rename' 'mirror=+' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'attach'
             __segget_parse_subcommand -r 1 'q/quiet' 'v/verbose' 'progress=' 'json' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'list'
             __segget_parse_subcommand 0 'json' 'links' 'mark-seen' 'state=+' 'tag=+' 'text=' 'unseen' 'watch' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'show'
-            __segget_parse_subcommand 1 'json' 'link' 'mark-seen' 'watch' 'queue=' 'config=' 'no-config' 'version' 'h/help'
+            __segget_parse_subcommand 1 'json' 'link' 'files' 'file-state=+' 'offset=' 'limit=' 'mark-seen' 'watch' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'start'
             __segget_parse_subcommand -r 1 'tag=+' 'all' 'queue=' 'config=' 'no-config' 'version' 'h/help'
         case 'pause'
@@ -140,6 +142,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'probe' -d 'Show what a server offers and how segget would use it.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'verify' -d 'Check a finished or partial file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'repair' -d 'Download the damaged bytes of a file again.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'status' -d 'Show how far a data set is.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'bench' -d 'Measure the rate with different numbers of connections.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'add' -d 'Add files to the queue.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'attach' -d 'Show the progress of tasks until they have ended.'
@@ -163,7 +166,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segge
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" name o output' -s 'o' -l 'output' -l 'name' -d 'Save as this file, below `--directory` if it is typed.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" d directory' -s 'd' -l 'directory' -d 'Save in this folder, and create it if it is missing. (default: the current folder)' -rfa '(__segget_complete_directories)'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Connections for a file, or a host of a list: 1 to 64, `auto` or `auto:N`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" connections x' -s 'x' -l 'connections' -d 'Connections for each file: 1 to 64, `auto` or `auto:N`.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" checksum' -l 'checksum' -d 'The digest that the file must have.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" no-resume' -l 'no-resume' -d 'Start over instead of resuming an earlier run.'
@@ -185,7 +188,10 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" auto-rename' -l 'auto-rename' -d 'If the name is taken, use the next free one: `big.1.iso`, `big.2.iso`.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -l 'input-file' -s 'i' -d 'Also download the files of this list; `-` is standard input; repeatable.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" plan' -l 'plan' -d 'Download the files of this plan, which `segget plan` has written.' -rfka ''
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" j jobs' -s 'j' -l 'jobs' -d 'Files to download at a time, 1 to 64 (default: as many as keep the connections busy).' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" recheck' -l 'recheck' -d 'With `--plan`: read all bytes of the complete files, and compare their checksums.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" delete-extra' -l 'delete-extra' -d 'With `--plan`: remove files that an earlier plan of the set had and this one has not.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" force' -l 'force' -d 'With `--delete-extra`: remove even more than half of the files.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" j jobs' -s 'j' -l 'jobs' -d 'Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" fail-fast' -l 'fail-fast' -d 'Stop all downloads when one fails; received bytes are kept.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get"' -l 'mirror' -d 'Another URL of the same file; repeatable.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget get" enqueue' -l 'enqueue' -d 'Add the files to the queue, and show their progress until they have ended.'
@@ -375,6 +381,10 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" json' -l 'json' -d 'Write one JSON object per event to standard output (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget status" d directory' -l 'directory' -s 'd' -d 'The folder of the set of a plan (default: the current folder).' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget status" json' -l 'json' -d 'Write one JSON object per set to standard output (see docs/json.md).'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget status" version' -l 'version' -d 'Show the version.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget status" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" connections x' -s 'x' -l 'connections' -d 'Numbers of connections to compare, 1 to 64; `auto` is segget\'s own choice.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" rounds' -l 'rounds' -d 'Number of measurements of each, 1 to 100.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" max-time' -l 'max-time' -d 'Maximum time of all measurements together, in seconds.' -rfka ''
@@ -425,6 +435,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" name o output' -s 'o' -l 'output' -l 'name' -d 'Save as this file, below `--directory` if it is typed.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" d directory' -s 'd' -l 'directory' -d 'Save in this folder, and create it if it is missing. (default: the current folder)' -rfa '(__segget_complete_directories)'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add"' -l 'input-file' -s 'i' -d 'Also add the files of this list, in the format of `segget get`; repeatable.' -rF
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" plan' -l 'plan' -d 'Add one task that downloads the files of this plan, which `segget plan` has written.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" paused' -l 'paused' -d 'Add the tasks paused; `segget start` or `segget resume` starts them.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" first' -l 'first' -d 'Add to the front of the queue.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" at' -l 'at' -d 'Add at this position in the queue, counted from 1.' -rfka ''
@@ -433,7 +444,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" id' -l 'id' -d 'Set the id of the task: 16 hexadecimal digits.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" no-store-secrets' -l 'no-store-secrets' -d 'Do not store passwords, headers and the queries of URLs on disk.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" recover' -l 'recover' -d 'Add paused tasks for the parts in this folder that no task has.' -rfa '(__segget_complete_directories)'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" connections x' -s 'x' -l 'connections' -d 'Connections for a file, or a host of a list: 1 to 64, `auto` or `auto:N`.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" connections x' -s 'x' -l 'connections' -d 'Connections for each file: 1 to 64, `auto` or `auto:N`.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" checksum' -l 'checksum' -d 'The digest that the file must have.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" overwrite' -l 'overwrite' -d 'Replace an existing file, once the new one is complete and verified.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget add" resume-unverified' -l 'resume-unverified' -d 'Resume even if only a sample shows that the remote file is unchanged.'
@@ -525,6 +536,10 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget show" -eq 1' -fka '(__segget_custom_completion ---completion show -- positional@0 (count (__segget_tokens -pc)) (__segget_tokens -tC))'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" json' -l 'json' -d 'Print one JSON object (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" link' -l 'link' -d 'Print only the full URLs, one per line.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" files' -l 'files' -d 'List the files of a data set.'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show"' -l 'file-state' -d 'List only files in this state; repeatable.' -rfka 'complete active failed missing'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" offset' -l 'offset' -d 'Number of files to skip.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" limit' -l 'limit' -d 'Maximum number of files, 1 to 1000 (default: 100).' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" mark-seen' -l 'mark-seen' -d 'With `--json`: mark the result as seen.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" watch' -l 'watch' -d 'Update the output in place until Ctrl-C.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget show" queue' -l 'queue' -d 'The queue\'s file. (default: $XDG_DATA_HOME/segget/queue.sqlite)' -rfa '(for p in (string match -e -- \'*/\' (commandline -t);or printf \n)*.\'sqlite\';printf %s\n $p;end;__fish_complete_directories (commandline -t) \'\')'
@@ -679,5 +694,5 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" no-config' -l 'no-config' -d 'Read no configuration file.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget open" h help' -s 'h' -l 'help' -d 'Show help information.'
-complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget help" -eq 1' -fa 'get plan probe verify repair bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes'
+complete -c 'segget' -n '__segget_should_offer_completions_for_positional "segget help" -eq 1' -fa 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget help" version' -l 'version' -d 'Show the version.'

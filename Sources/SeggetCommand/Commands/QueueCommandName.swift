@@ -38,11 +38,13 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
     /// Other commands ignore them in the configuration file.
     package static let options: Set<String> = [
         "again", "all", "allow-dir", "allow-host", "at", "attach", "deny-private", "detach",
-        "files", "first", "id", "io-priority", "keep-running", "last", "limit-schedule", "link",
+        "file-state", "files", "first", "id", "io-priority", "keep-running", "last", "limit",
+        "limit-schedule", "link",
         "links", "log-file", "mark-seen", "max-running", "metered", "nice", "no-browser",
         "no-inhibit",
         "no-store-secrets",
-        "on-idle", "option", "paused", "pid-file", "ping", "recover", "rpc", "rpc-allow-origin",
+        "offset", "on-idle", "option", "paused", "pid-file", "ping", "recover", "rpc",
+        "rpc-allow-origin",
         "rpc-no-secret",
         "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "watch", "web",
     ]

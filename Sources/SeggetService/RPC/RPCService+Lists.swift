@@ -70,13 +70,26 @@ extension RPCService {
     }
 
     /// Returns the status of the task that a call names, with the facts that some keys need.
-    func status(_ parameters: RPCParameters, _ keys: Set<String>) async throws -> RPCStatus {
-        try await status(try await find(parameters), keys)
+    ///
+    /// - Parameters:
+    ///   - parameters: The parameters of the call.
+    ///   - keys: The keys.
+    ///   - mostFiles: The maximum number of files of a data set.
+    /// - Returns: The status.
+    /// - Throws: `RPCError` or `QueueError`.
+    func status(
+        _ parameters: RPCParameters, _ keys: Set<String>, mostFiles: Int = RPCService.mostFiles
+    ) async throws -> RPCStatus {
+        try await status(try await find(parameters), keys, mostFiles: mostFiles)
     }
+
+    /// The maximum number of files of each data set in a status; `aria2.getFiles` has all.
+    static let mostFiles = 1000
 
     /// Returns the status of a task; `task` is its record, if the caller has it.
     private func status(
-        _ report: TaskReport, _ keys: Set<String>, _ task: QueueTask? = nil
+        _ report: TaskReport, _ keys: Set<String>, _ task: QueueTask? = nil,
+        mostFiles: Int = RPCService.mostFiles
     ) async throws -> RPCStatus {
         var status = RPCStatus(report: report, task: task)
         let isPartial = report.size != nil && report.bytesDone > 0 && report.state != .completed
@@ -86,6 +99,10 @@ extension RPCService {
         }
         if hasPieces, let task = status.task {
             status.segments = try await queue.segments(of: task)
+        }
+        if report.files != nil, keys.contains("files") {
+            status.list = try await queue.files(
+                report.id.description, FileWindow(limit: mostFiles))
         }
         return status
     }

@@ -54,7 +54,7 @@ extension RPCService {
         case "aria2.tellActive": try await tellActive(parameters)
         case "aria2.tellWaiting": try await tellWaiting(parameters)
         case "aria2.tellStopped": try await tellStopped(parameters)
-        case "aria2.getFiles": try await status(parameters, ["files"]).files
+        case "aria2.getFiles": try await status(parameters, ["files"], mostFiles: .max).files
         case "aria2.getUris": try await status(parameters, ["files"]).uris
         case "aria2.getServers": try await servers(parameters)
         case "aria2.getPeers": try await peers(parameters)

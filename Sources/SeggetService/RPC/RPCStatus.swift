@@ -12,6 +12,8 @@ package struct RPCStatus: Sendable {
     var report: TaskReport
     /// The complete record of the task; `nil` if no requested key needs it.
     var task: QueueTask?
+    /// The files of a data set; `nil` for one file, or if no requested key needs them.
+    var list: TaskFiles?
     /// The segments on the disk; `nil` if no requested key needs them.
     var segments: [TaskDetail.Segment]?
 
@@ -127,14 +129,27 @@ package struct RPCStatus: Sendable {
 
     // MARK: Files
 
-    /// The file of a task, as a list with one element.
+    /// The files of a task; one element if it is no data set.
     var files: JSONValue {
-        [
+        if let list { return .array(list.files.map { Self.file($0, in: list.folder) }) }
+        return [
             [
                 "index": "1", "path": .string(report.path ?? ""),
                 "length": .text(report.size ?? 0), "completedLength": .text(report.bytesDone),
                 "selected": "true", "uris": uris,
             ]
+        ]
+    }
+
+    private static func file(_ file: TaskFile, in folder: String) -> JSONValue {
+        [
+            "index": .text(file.index + 1),
+            "path": .string(folder.hasSuffix("/") ? folder + file.path : "\(folder)/\(file.path)"),
+            "length": .text(file.size ?? 0), "completedLength": .text(file.bytesDone),
+            "selected": "true",
+            "uris": [
+                ["uri": .string(file.url), "status": file.state == .missing ? "waiting" : "used"]
+            ],
         ]
     }
 

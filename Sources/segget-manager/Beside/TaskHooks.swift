@@ -130,7 +130,7 @@ final class TaskHooks: Sendable {
             let problem = end.task.error
             facts = [
                 "STATUS": "\(problem?.code ?? 0)", "EVENT": "error", "URL": end.task.url,
-                "PATH": end.task.path ?? "", "KEPT": "\(end.task.bytesDone)",
+                "PATH": path(of: end.task) ?? "", "KEPT": "\(end.task.bytesDone)",
                 "KIND": problem?.kind ?? "",
                 "MESSAGE": PrintableText.escape(problem?.message ?? ""),
             ]
@@ -141,12 +141,18 @@ final class TaskHooks: Sendable {
         return facts
     }
 
+    /// Returns the path of the file, or of the folder of a data set.
+    private static func path(of task: TaskReport) -> String? {
+        task.files == nil ? task.path : task.folder
+    }
+
     private static func input(_ end: TaskEnd, time: Double) -> String {
         if let result = end.result { return Hooks.input(result, time: time) }
         let problem = end.task.error
         let failure = JSONEvents.Failure(
             code: problem?.code ?? 0, kind: problem?.kind ?? "", message: problem?.message ?? "",
-            hint: problem?.queueHint(end.task.id) ?? "", url: end.task.url, path: end.task.path,
+            hint: problem?.queueHint(end.task.id) ?? "", url: end.task.url,
+            path: path(of: end.task),
             bytesKept: end.task.bytesDone)
         return (JSONText.line(JSONLine(event: "error", time: time, payload: failure)) ?? "{}")
             + "\n"

@@ -11,7 +11,11 @@ import Segmenter
 /// `segget add`: adds downloads to the queue.
 struct AddCommand: ParsableCommand {
     static let configuration = QueueCommandName.add.configuration(
-        usage: "segget add <url>... [<options>]\nsegget add --recover <dir> [<options>]",
+        usage: """
+            segget add <url>... [<options>]
+            segget add --plan <file> [<options>]
+            segget add --recover <dir> [<options>]
+            """,
         discussion: """
             Prints the id of each task, one per line. If the queue already has a task with the URL, for any folder, no \
             second task is added: segget prints that task's id and path, and resumes it if it was paused, has failed \
@@ -30,6 +34,17 @@ struct AddCommand: ParsableCommand {
             valueName: "file"),
         completion: .file(), transform: PathArgument.file)
     var inputFile: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Add one task that downloads the files of this plan, which `segget plan` has written.",
+            discussion: """
+                Each file is saved at its path below `--directory`. The queue copies the plan, so the file may be \
+                removed. Adding a plan of the same data set for the same folder checks the files again, and downloads \
+                what is missing.
+                """, valueName: "file"),
+        completion: .file(), transform: PathArgument.file)
+    var plan: String?
 
     @Flag(help: "Add the tasks paused; `segget start` or `segget resume` starts them.")
     var paused = false
@@ -104,11 +119,20 @@ struct AddCommand: ParsableCommand {
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
 
     func validate() throws {
-        guard recover != nil || !urls.isEmpty || !inputFile.isEmpty else {
-            throw ValidationError("Missing expected argument: a URL, `--input-file` or `--recover`")
+        guard recover != nil || plan != nil || !urls.isEmpty || !inputFile.isEmpty else {
+            throw ValidationError(
+                "Missing expected argument: a URL, `--input-file`, `--plan` or `--recover`")
         }
-        guard recover == nil || urls.isEmpty && inputFile.isEmpty else {
+        guard recover == nil || urls.isEmpty && inputFile.isEmpty && plan == nil else {
             throw ValidationError("`--recover` takes a folder and no URLs")
+        }
+        guard plan == nil || urls.isEmpty && inputFile.isEmpty else {
+            throw ValidationError(
+                "`--plan` has the URLs: leave out "
+                    + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
+        }
+        guard plan == nil || goingOn.refreshURL == nil else {
+            throw ValidationError("`--refresh-url` and `--plan` cannot be used together")
         }
         for (option, isGiven) in [
             ("directory", directory != nil), ("again", again), ("auto-rename", names.autoRename),
@@ -123,7 +147,7 @@ struct AddCommand: ParsableCommand {
                 "the queue cannot write to standard output: use `segget get -o -`")
         }
         for (option, isGiven) in [
-            ("output", output != nil), ("id", id != nil),
+            ("output", output != nil), ("id", id != nil && plan == nil),
             ("checksum", checksum != nil), ("mirror", !sources.mirrors.isEmpty),
             ("adopt", goingOn.adopt != nil), ("continue-from", goingOn.continueFrom != nil),
         ] where isGiven && !isOne {
@@ -133,7 +157,7 @@ struct AddCommand: ParsableCommand {
             throw ValidationError(
                 "`--continue-from` already names the file: leave out `--output` and `--directory`")
         }
-        guard !urls.contains(""), recover != "", goingOn.adopt != "" else {
+        guard !urls.contains(""), recover != "", plan != "", goingOn.adopt != "" else {
             throw ValidationError("an empty URL or path cannot be used")
         }
         try PathArgument.checkTilde(recover, "recover")
@@ -237,6 +261,10 @@ struct AddCommand: ParsableCommand {
         let isPlaceTyped =
             output != nil || goingOn.part != nil
             || directory != nil && !Program.isConfigured("directory")
+        if let plan {
+            let place = QueueTask.Place(root: folder)
+            return [try task(NewTask(plan: Paths.absolute(plan), to: place, options: options))]
+        }
         var tasks = urls.map { NewTask($0, to: place(in: folder), options: options) }
         let items: [InputFile.Item]
         do throws(InputError) {

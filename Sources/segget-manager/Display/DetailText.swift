@@ -18,10 +18,55 @@ struct DetailText {
 
     private static let mapWidth = 60
 
+    /// The files of a data set that are shown with its facts: those that say most.
+    static let filesShown = FileWindow(states: [.active, .failed], limit: 20)
+
     /// Returns all lines.
-    func lines(_ detail: TaskDetail) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - detail: The task.
+    ///   - files: The files of a data set that ``filesShown`` selects; `nil` for one file.
+    /// - Returns: The lines.
+    func lines(_ detail: TaskDetail, _ files: TaskFiles? = nil) -> [String] {
         let events = events(detail)
-        return facts(detail) + (events.isEmpty ? [] : [""]) + events
+        var lines = facts(detail)
+        if let files {
+            lines += files.files.map { fit("  \(line($0))") }
+            let rest = files.matching - files.files.count
+            let note = rest > 0 ? "and \(Units.count(Int64(rest), "other")); " : ""
+            lines.append(fit("  \(note)`segget show --files \(detail.task.id)` lists all files"))
+        }
+        return lines + (events.isEmpty ? [] : [""]) + events
+    }
+
+    /// Returns the lines of `segget show --files`: the files, and how many of each state there are.
+    func list(_ part: TaskFiles, _ window: FileWindow) -> [String] {
+        var lines = part.files.map { fit(line($0)) }
+        let counts = TaskFile.State.allCases.compactMap { state in
+            part.counts[state.rawValue].map { "\($0) \(state.rawValue)" }
+        }.joined(separator: ", ")
+        let end = window.offset + part.files.count
+        let range =
+            part.files.count < part.matching
+            ? "files \(min(window.offset + 1, end)) to \(end) of \(part.matching); " : ""
+        lines.append(fit(range + counts))
+        return lines
+    }
+
+    /// Returns the line of a file: its state, how much of it is there, its path, and the reason if
+    /// it failed.
+    private func line(_ file: TaskFile) -> String {
+        let state = file.state.rawValue
+        let percent =
+            file.state == .active ? Units.percent(file.bytesDone, of: file.size) : nil
+        let share = percent.map { "\($0) %" } ?? ""
+        let size = file.size.map(Units.size) ?? ""
+        func pad(_ text: String, _ width: Int) -> String {
+            String(repeating: " ", count: max(0, width - text.utf8.count))
+        }
+        let reason = file.error.map { ": \($0.message)" } ?? ""
+        return state + pad(state, 9) + pad(share, 5) + share + pad(size, 10) + size
+            + "  \(file.path)\(reason)"
     }
 
     /// Returns as many lines as fit: facts first, then the newest events.
@@ -57,7 +102,12 @@ struct DetailText {
         add("url", task.url)
         for url in detail.urls where url != task.url { add("downloaded from", url) }
         add("redirected to", detail.finalURL == task.url ? nil : detail.finalURL)
-        add("file", task.path ?? "in \(task.folder), named by the server")
+        if task.files == nil {
+            add("file", task.path ?? "in \(task.folder), named by the server")
+        } else {
+            add("folder", task.folder)
+            add("files", TaskText.files(task))
+        }
         add("size", size(task))
         if let speed = task.bytesPerSecond {
             let left = task.secondsLeft.flatMap { Units.duration(.seconds($0)) }

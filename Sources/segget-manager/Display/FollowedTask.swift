@@ -167,12 +167,14 @@ struct FollowedTask {
     /// Returns the size, the speed, and the verified digests.
     private func summary(_ task: TaskReport) -> String {
         let size = task.size ?? task.bytesDone
-        var text = "\(Diagnostic.quote(task.path ?? name)): \(Units.size(size))"
+        let path = task.files == nil ? task.path ?? name : task.folder
+        var text = "\(Diagnostic.quote(path)): \(Units.size(size))"
         guard task.skipped != true else { return text + ", \(Summary.skipped)" }
         if let started = task.started, let finished = task.finished, finished > started {
             let speed = Double(size) / (finished - started)
             text += " in \(Units.elapsed(finished - started)), \(Units.speed(speed))"
         }
+        if let files = TaskText.files(task) { return "\(text); \(files) complete and verified" }
         return text
             + (task.digests.isEmpty
                 ? "; only the size is verified: no digest was available"

@@ -108,7 +108,8 @@ struct TaskTable {
         }
         return row(
             String(Substring(id)), word, stateWidth, texts,
-            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? ""), shown,
+            TaskText.name(task) + (queryTag.map { "?#\($0)" } ?? "")
+                + (TaskText.files(task).map { "  \($0)" } ?? ""), shown,
             colour: colour ? TaskText.colour(task) : nil)
     }
 

@@ -80,12 +80,26 @@ enum TaskText {
     }
 
     /// Returns the name of the file; before it is known, the last component of the URL.
+    ///
+    /// A data set has the name of its folder.
     static func name(_ task: TaskReport) -> String {
         func parts(_ text: String) -> [Substring.UTF8View] {
             text.utf8.split(separator: UInt8(ascii: "/"))
         }
+        if task.files != nil {
+            return (parts(task.folder).last.map { String(Substring($0)) } ?? "") + "/"
+        }
         let name = task.path.flatMap { parts($0).last } ?? parts(task.url).dropFirst(2).last
         return name.map { String(Substring($0)) } ?? task.url
+    }
+}
+
+extension TaskText {
+    /// Returns how many files of a data set are complete, and how many failed; `nil` for one file.
+    static func files(_ task: TaskReport) -> String? {
+        guard let files = task.files else { return nil }
+        let failed = task.filesFailed.flatMap { $0 > 0 ? ", \($0) failed" : nil } ?? ""
+        return "\(task.filesDone ?? 0)/\(Units.count(Int64(files), "file"))\(failed)"
     }
 }
 

@@ -70,7 +70,8 @@ struct PathOptionTests {
         for name in [
             "queue", "output", "directory", "adopt", "continue-from", "ca-certificate", "cookie",
             "cookie-jar", "netrc-file", "client-certificate", "client-key", "pinned-public-key",
-            "config", "input-file", "recover", "ui", "allow-dir", "pid-file", "log-file", "disk",
+            "config", "input-file", "plan", "recover", "ui", "allow-dir", "pid-file", "log-file",
+            "disk",
             "report", "sums",
         ] {
             #expect(names.contains(name), "\(name)")
