@@ -24,6 +24,9 @@ static const unsigned char detail_js[] = {
 static const unsigned char dom_js[] = {
 #embed "files/dom.js"
 };
+static const unsigned char files_js[] = {
+#embed "files/files.js"
+};
 static const unsigned char format_js[] = {
 #embed "files/format.js"
 };
@@ -69,6 +72,7 @@ static const struct page_file files[] = {
     {"detail.css", detail_css, sizeof detail_css},
     {"detail.js", detail_js, sizeof detail_js},
     {"dom.js", dom_js, sizeof dom_js},
+    {"files.js", files_js, sizeof files_js},
     {"format.js", format_js, sizeof format_js},
     {"graph.js", graph_js, sizeof graph_js},
     {"icon.svg", icon_svg, sizeof icon_svg},

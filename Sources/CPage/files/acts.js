@@ -23,6 +23,9 @@ const FITS = {
   cancel: (task) => !ENDED.includes(task.state),
   move: (task) => Boolean(task.position) && !ENDED.includes(task.state),
   change: (task) => task.state !== "completed",
+  // The links of a data set are those of its plan, and its files stay where they are.
+  link: (task) => !task.files,
+  rename: (task) => !task.files,
 };
 
 /** What a row offers: the first action that fits, and what fits always. */

@@ -1,6 +1,7 @@
 // The view of one task: its map, connections, servers, speed, and what happened.
 import { h } from "./dom.js";
 import { known } from "./detail-texts.js";
+import { Files } from "./files.js";
 import { nameOf } from "./format.js";
 import { Graph } from "./graph.js";
 import { ASKED, merged, NONE, SegmentMap, Swatch, THERE, UNCHECKED } from "./map.js";
@@ -70,6 +71,7 @@ export class Detail {
     this.form.hidden = true;
     this.allEvents = false;
     this.links.value = "";
+    this.files.show(id);
     this.root.hidden = false;
     this.container.scrollTop = 0;
     this.root.classList.add("loading");
@@ -83,6 +85,7 @@ export class Detail {
 
   hide() {
     this.id = null;
+    this.files.show(null);
     this.turn += 1;
     clearTimeout(this.timer);
     this.root.hidden = true;
@@ -185,6 +188,8 @@ export class Detail {
     this.place = h("p.d-place.hint");
     this.legend = h("ul.d-legend");
 
+    this.files = new Files({ api: this.api, t, format: this.format });
+
     const canvas = h("canvas");
     this.connections = this.table("connections",
       ["number", "state", "rate", "range", "address", "roundTrip", "server", "http"]);
@@ -201,7 +206,7 @@ export class Detail {
       h("header", {}, this.name, this.state, this.stale, this.error,
         h("div.d-buttons", {}, ...Object.values(this.buttons)), this.form,
         h("dl.d-figures", {}, ...this.figures.map((each) => each.element))),
-      section("map", this.mapText, this.track, this.place, this.legend),
+      this.files.element, this.mapped = section("map", this.mapText, this.track, this.place, this.legend),
       this.graphed = section("graph", canvas),
       section("connections", this.connections.element), section("servers", this.servers.element),
       section("facts", this.facts), section("source", this.source),
@@ -286,11 +291,11 @@ export class Detail {
     if (AGAIN.includes(state)) await this.command({ command: "retry" });
   }
 
-  stateText({ state, file, digests, skipped, html, pause_reason: reason, position, retry_at: retry, waiting_since: since }) {
+  stateText({ state, files, file, digests, skipped, html, pause_reason: reason, position, retry_at: retry, waiting_since: since }) {
     const { t, format } = this;
     if (state === "completed") {
       const names = digests.map((digest) => digest.split(":")[0]).join(", ");
-      return t(`d.${file === "missing" || file === "changed" ? file : html ? "html" : skipped ? "skipped" : names ? "verified" : state}`, { names });
+      return t(`d.${file === "missing" || file === "changed" ? file : files ? "set" : html ? "html" : skipped ? "skipped" : names ? "verified" : state}`, { names, n: files && this.number.format(files) });
     }
     if (reason) return t("d.ruled", { reason });
     if (state === "retrying" && retry) {
@@ -320,7 +325,7 @@ export class Detail {
     const isMissing = task.state === "completed" && task.file === "missing";
     show(retry, AGAIN.includes(task.state) || isMissing);
     say(retry, t(`d.${isMissing ? "again" : task.state === "retrying" ? "retryNow" : "retry"}`));
-    show(link, task.state !== "completed");
+    show(link, task.state !== "completed" && !task.files);
     const { step, needed = [] } = error ?? {};
     show(credentials, task.state !== "completed" && (["credentials", "access"].includes(step) || needed.includes("user")));
     show(place, task.state !== "completed" && step === "place");
@@ -359,7 +364,10 @@ export class Detail {
   render() {
     this.root.classList.remove("loading");
     this.head();
-    this.renderMap();
+    // A data set has files in place of a map, and each of them has its own connections.
+    show(this.mapped, !this.task.files);
+    this.files.update(this.task);
+    if (!this.task.files) this.renderMap();
     this.renderConnections();
     this.renderServers();
     this.renderFacts();
@@ -485,7 +493,7 @@ export class Detail {
     const when = (time) => time && this.stamp(time, true);
     this.pairs(this.facts, {
       [task.path ? "path" : "folder"]: task.path ?? task.folder, size, type: task.type,
-      digests: task.digests.length || task.state !== "completed" ? task.digests : t("d.noDigests"),
+      digests: task.digests.length || task.state !== "completed" || task.files ? task.digests : t("d.noDigests"),
       tags: task.tags.join(", "), added: when(task.added), started: when(task.started),
       lastByte: task.state !== "completed" && when(task.last_byte), finished: when(task.finished),
       attempts: task.attempts, id: task.id,

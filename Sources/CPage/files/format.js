@@ -42,6 +42,11 @@ export function time(epoch) {
   return (date.toDateString() === new Date().toDateString() ? clock : day).format(date);
 }
 
+export const count = (n) => whole.format(n);
+
+/** How many files of a data set are complete: `12/120 files`. */
+export const filesOf = (task) => t("files", { done: count(task.files_done ?? 0), n: count(task.files) });
+
 /** A share, never rounded up: all is there only at 100 %. */
 export const percent = (x) => percents.format(Math.floor(Math.min(1, Math.max(0, x)) * 100) / 100);
 
@@ -51,8 +56,9 @@ export function lastPart(text) {
   return part || text;
 }
 
-/** The name of a task: its file's, or what its URL suggests. */
+/** The name of a task: its file's, that of its folder for a data set, or what its URL suggests. */
 export function nameOf(task) {
+  if (task.files) return `${lastPart(task.folder)}/`;
   if (task.path) return task.path.slice(task.path.lastIndexOf("/") + 1);
   try {
     return decodeURIComponent(lastPart(task.url));

@@ -1,6 +1,6 @@
 // The table of tasks. The service sorts and pages; only the rows that are seen are there.
 import { h, icon, put, say } from "./dom.js";
-import { bytes, duration, nameOf, percent, speed, time } from "./format.js";
+import { bytes, count, duration, filesOf, nameOf, percent, speed, time } from "./format.js";
 import { ENDED, RUNNING } from "./states.js";
 import { meaning, t } from "./texts.js";
 
@@ -36,6 +36,7 @@ export function stateOf(task, going = false) {
     if (task.file === "missing") return [t("s.missing"), "warn", "warning"];
     if (task.file === "changed") return [t("s.changed"), "warn", "warning"];
     if (task.skipped) return [t("s.skipped"), "done", "skipped"];
+    if (task.files) return [t("s.set", { n: count(task.files) }), "ok", "verified"];
     if (task.html) return [t("s.html"), "warn", "warning"];
     const names = task.digests.map((digest) => digest.split(":")[0]).join(", ");
     return names ? [t("s.verified", { names }), "ok", "verified"] : [t("s.completed"), "done", "completed"];
@@ -284,14 +285,14 @@ export class List {
   makeRow() {
     const text = (kind) => h("span", { class: kind });
     const row = {
-      name: text("name"), tags: text("tags"), size: h("div.c-size", { role: "gridcell" }), fill: h("span.fill"), part: text("part"),
+      name: text("name"), files: text("files"), tags: text("tags"), size: h("div.c-size", { role: "gridcell" }), fill: h("span.fill"), part: text("part"),
       speed: h("div.c-speed", { role: "gridcell" }), left: h("div.c-left", { role: "gridcell" }),
       connections: h("div.c-connections", { role: "gridcell" }), brief: text("brief"), state: text("state"),
       icon: h("span.state-icon", { "aria-hidden": "true" }), acts: h("div.acts", { role: "gridcell" }),
     };
     row.element = h("div.row", { role: "row" },
       h("div.c-tick", { role: "gridcell" }, h("span.tick", { "aria-hidden": "true" })),
-      h("div.c-name", { role: "gridcell" }, row.icon, row.name, row.tags), row.size,
+      h("div.c-name", { role: "gridcell" }, row.icon, row.name, row.files, row.tags), row.size,
       h("div.c-progress", { role: "gridcell" }, h("span.bar", { "aria-hidden": "true" }, row.fill), row.part),
       row.speed, row.left, row.connections, h("div.c-state", { role: "gridcell" }, row.brief, row.state), row.acts);
     return row;
@@ -309,7 +310,7 @@ export class List {
       put(element, "id", `row-${index}`);
       put(element, "aria-selected", this.everything);
       put(element, "data-kind", "none");
-      for (const key of ["name", "tags", "size", "part", "speed", "left", "connections", "brief", "state"]) say(row[key]);
+      for (const key of ["name", "files", "tags", "size", "part", "speed", "left", "connections", "brief", "state"]) say(row[key]);
       row.fill.style.transform = "scaleX(0)";
       this.drawActs(row, null);
       this.drawIcon(row, "none");
@@ -332,6 +333,7 @@ export class List {
     const name = nameOf(task) + (alike ? `?#${task.query_tag}` : "");
     say(row.name, name);
     put(row.name, "title", name);
+    say(row.files, task.files ? filesOf(task) : "");
     say(row.tags, task.tags.join(" · "));
     say(row.size, task.size === undefined ? task.started ? t(task.bytes_done ? "soFar" : "unknown", { n: bytes(task.bytes_done) }) : "" : bytes(task.size));
     say(row.part, task.size || task.state === "completed" ? percent(share) : "");
