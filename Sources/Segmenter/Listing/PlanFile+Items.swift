@@ -45,10 +45,10 @@ extension Listing.File {
     ///
     /// If it is ``Listing/File/openVersion``, any version is the planned one.
     var version: UInt64 {
-        guard let size else { return Self.openVersion }
         guard digests.isEmpty else {
-            return shortHash(of: "\(size) \(digests.map(\.description).sorted())")
+            return shortHash(of: "\(size ?? -1) \(digests.map(\.description).sorted())")
         }
+        guard let size else { return Self.openVersion }
         return shortHash(of: "\(size) \(etag ?? "-") \(lastModified ?? "-")")
     }
 

@@ -73,10 +73,10 @@ enum SetDecision: Hashable {
     static func relation(
         _ record: LedgerRecord, _ planned: Listing.File, _ attributes: RemoteIdentity?
     ) -> Relation {
-        guard let size = planned.size, record.version != PlanFormat.hex(planned.version) else {
-            return .same
-        }
-        guard size == record.size else { return .other }
+        let version = planned.version
+        guard version != Listing.File.openVersion, record.version != PlanFormat.hex(version)
+        else { return .same }
+        guard planned.size == nil || planned.size == record.size else { return .other }
         let recorded = record.digests ?? []
         for digest in planned.digests {
             if recorded.contains(digest) { return .same }

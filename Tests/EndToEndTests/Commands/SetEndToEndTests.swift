@@ -250,7 +250,7 @@ struct SetEndToEndTests {
         let files = try Files()
         try files.plan([0, 1, 2])
         files.refusals.withLock { $0[1] = 503 }
-        let options = ["--tries", "1", "--json"]
+        let options = ["--retries", "0", "--json"]
         let later = try files.get(options)
         #expect(later.end == .exit(75), "\(later.errorOutput)")
         #expect(later.errorOutput.contains("1 failed (may succeed later)"), "\(later.errorOutput)")
