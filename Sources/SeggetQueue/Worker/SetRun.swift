@@ -292,7 +292,7 @@ final class SetRun: TaskRun {
     ) -> Result<(SetFolder, SetWork), Obstacle> {
         let plan: PlanFile
         do throws(PlanError) {
-            plan = try PlanFile(path)
+            plan = try PlanFile(path, foldsCase: SetFolder.foldsCase(place))
         } catch {
             return .failure(Obstacle(.plan(error, path: path)))
         }
