@@ -186,7 +186,7 @@ _segget_get() {
     repeating_flags=()
     non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --recheck --delete-extra --force --fail-fast --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --mirror -H --header --resolve)
-    non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation --plan -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
+    non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation --plan -j --jobs --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --max-requests --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -252,6 +252,9 @@ _segget_get() {
         return
         ;;
     '--min-rate-time')
+        return
+        ;;
+    '--max-requests')
         return
         ;;
     '-H'|'--header')
@@ -354,7 +357,7 @@ _segget_plan() {
     repeating_flags=()
     non_repeating_flags=(--no-probe --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --version -h --help)
     repeating_options=(--input-file -i --include --exclude -H --header --resolve)
-    non_repeating_options=(--output -o --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
+    non_repeating_options=(--output -o --max-requests --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -369,6 +372,9 @@ _segget_plan() {
         return
         ;;
     '--output'|'-o')
+        return
+        ;;
+    '--max-requests')
         return
         ;;
     '-H'|'--header')
@@ -1451,7 +1457,7 @@ _segget_settings() {
     repeating_flags=()
     non_repeating_flags=(--json --no-config --version -h --help)
     repeating_options=(--rule)
-    non_repeating_options=(--max-running --limit-rate --limit-schedule --metered --queue --config)
+    non_repeating_options=(--max-running --limit-rate --max-requests --limit-schedule --metered --queue --config)
     __segget_offer_flags_options 0
 
     # Offer option value completions
@@ -1460,6 +1466,9 @@ _segget_settings() {
         return
         ;;
     '--limit-rate')
+        return
+        ;;
+    '--max-requests')
         return
         ;;
     '--limit-schedule')
