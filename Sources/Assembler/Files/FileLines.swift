@@ -73,18 +73,18 @@ package struct FileLines {
 
     /// Reads more bytes; returns `false` at the end of the file.
     private mutating func fill() throws(Failure) -> Bool {
-        let start = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: chunk))
-        let place = off_t(offset) + start
-        while true {
-            let count = buffer.withUnsafeMutableBytes { [descriptor, chunk] bytes in
-                pread(descriptor, bytes.baseAddress.map { $0 + start }, chunk, place)
-            }
-            if count < 0, errno == EINTR { continue }
-            let code = errno
-            buffer.removeLast(chunk - max(0, count))
-            guard count >= 0 else { throw .unreadable(errno: code) }
-            return count > 0
+        let place = off_t(offset) + buffer.count
+        var code: Int32 = 0
+        let more = [UInt8](unsafeUninitializedCapacity: chunk) { [descriptor, chunk] bytes, count in
+            var read = -1
+            repeat {
+                read = pread(descriptor, bytes.baseAddress, chunk, place)
+            } while read < 0 && errno == EINTR
+            if read < 0 { code = errno }
+            count = max(0, read)
         }
+        guard code == 0 else { throw .unreadable(errno: code) }
+        buffer += more
+        return !more.isEmpty
     }
 }

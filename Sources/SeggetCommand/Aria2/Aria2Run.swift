@@ -207,7 +207,7 @@ final class Aria2Run: Sendable {
             let jobs = settings.jobs.map { min(max(1, $0), Self.mostConnections) }
             let atATime = min(jobs ?? Self.usualJobs, fetched.count)
             let batch = session.start(
-                count: fetched.count, jobs: jobs, sharesHosts: false
+                count: fetched.count, jobs: jobs
             ) { [self] in
                 var item = item(fetched[$0])
                 let share = min(item.options.connections.most, Self.mostConnections / atATime)

@@ -54,7 +54,7 @@ package struct BatchOptions: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Files to download at a time, 1 to 64 (default: as many as keep the connections busy).",
+            "Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).",
             valueName: "n"))
     package var jobs: Int?
 

@@ -34,7 +34,9 @@ extension DownloadSession {
         } item: {
             set.item(work.files[$0], of: work, options: options)
         }
-        return start(list, jobs: jobs, failFast: failFast, refreshURL, jars) {
+        return start(
+            list, jobs: jobs, failFast: failFast, refreshURL, jars, sharesHosts: true
+        ) {
             set.record(work.files[$0], $1)
         }
     }

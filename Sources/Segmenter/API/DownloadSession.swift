@@ -162,7 +162,7 @@ public final class DownloadSession: Sendable {
     /// - Returns: The running batch.
     package func start(
         count: Int, jobs: Int?, failFast: Bool = false, refreshURL: RefreshURL? = nil,
-        jars: CookieJars? = nil, sharesHosts: Bool = true,
+        jars: CookieJars? = nil, sharesHosts: Bool = false,
         size: (@Sendable (Int) -> Int64?)? = nil, item: @escaping @Sendable (Int) -> BatchItem
     ) -> DownloadBatch {
         let list =
@@ -173,7 +173,7 @@ public final class DownloadSession: Sendable {
 
     func start(
         _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?,
-        _ jars: CookieJars? = nil, sharesHosts: Bool = true, record: BatchRun.Record? = nil
+        _ jars: CookieJars? = nil, sharesHosts: Bool = false, record: BatchRun.Record? = nil
     ) -> DownloadBatch {
         let run = BatchRun(
             loop: loop, list: list, jobs: jobs, failFast: failFast, names: names,

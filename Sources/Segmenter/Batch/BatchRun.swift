@@ -43,7 +43,7 @@ final class BatchRun: Sendable {
     init(
         loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
         events: BatchEvents, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil,
-        sharesHosts: Bool = true, record: Record? = nil
+        sharesHosts: Bool = false, record: Record? = nil
     ) {
         self.sharesHosts = sharesHosts
         self.loop = loop
@@ -51,7 +51,9 @@ final class BatchRun: Sendable {
         self.refreshURL = refreshURL
         self.record = record
         self.list = list
-        let width = BatchWidth(jobs: DescriptorBudget.current.jobs(jobs))
+        let width = BatchWidth(
+            jobs: DescriptorBudget.current.jobs(jobs),
+            first: sharesHosts ? BatchWidth.first : BatchWidth.large)
         slots = BatchSlots(width)
         gate = BatchGate(width.largeLimit)
         firstRequests = FirstRequests(loop, slots)
@@ -175,7 +177,7 @@ final class BatchRun: Sendable {
         backlog.withLock { $0 = .init(files: files.count, bytes: bytes) }
     }
 
-    /// What the files' fetches have to know of the set; `nil` if each has connections of its own.
+    /// The facts about the set that the files' fetches need; `nil` if each has connections of its own.
     private var set: Fetch.FileSet? {
         guard sharesHosts else { return nil }
         return Fetch.FileSet(
@@ -232,7 +234,8 @@ final class BatchRun: Sendable {
     }
 
     private func begin(_ index: Int, _ url: WebURL?) {
-        events.offer(BatchEvent(index: list.place(of: index), kind: .begun(url: url?.redacted ?? "")))
+        let url = url?.redacted ?? ""
+        events.offer(BatchEvent(index: list.place(of: index), kind: .begun(url: url)))
         running.withLock { _ = $0.insert(index) }
     }
 

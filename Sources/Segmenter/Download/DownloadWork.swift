@@ -209,7 +209,8 @@ struct DownloadWork: Sendable {
     /// - Throws: Why no URL offers the file.
     mutating func ask(
         _ first: DownloadMachine.First,
-        _ question: (Probe, DownloadRun.Answered?) async throws(DownloadError.Reason) -> Probe.Finding
+        _ question: (Probe, DownloadRun.Answered?) async throws(DownloadError.Reason) ->
+            Probe.Finding
     ) async throws(DownloadError.Reason) {
         mirrors?.book.cancel()
         let answered = answered

@@ -69,6 +69,7 @@ extension DownloadRun {
     /// Returns the request that may deliver the file, if nothing is to be done or waited for before it.
     ///
     /// - Parameter range: The bytes to request.
+    /// - Returns: The probe, and the request.
     func firstRequest(
         _ range: ByteRange = Probe.smallRange
     ) -> (probe: Probe, request: TransferRequest)? {

@@ -180,7 +180,9 @@ public final class PlanFile: Sendable {
 
     /// Returns a size in KiB, rounded up; `max` if it is unknown.
     private static func rough(_ size: Int64?) -> UInt32 {
-        size.map { UInt32(clamping: min(($0 + 1023) >> 10, Int64(UInt32.max) - 1)) } ?? .max
+        guard let size else { return .max }
+        let rounded = (size >> 10) + (size & 1023 > 0 ? 1 : 0)
+        return UInt32(min(rounded, Int64(UInt32.max) - 1))
     }
 
     private static func file(

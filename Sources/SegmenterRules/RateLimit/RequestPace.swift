@@ -119,7 +119,9 @@ package struct RequestPace: Sendable, Hashable {
                 name: quota.name,
                 total: quota.total ?? max(before?.total ?? 0, quota.remaining + 1),
                 remaining: max(0, quota.remaining - used), reset: reset, length: length)
-            if let before, !before.isGuessed, abs(before.reset - reset) <= min(Self.tolerance, length / 2) {
+            if let before, !before.isGuessed,
+                abs(before.reset - reset) <= min(Self.tolerance, length / 2)
+            {
                 // Responses may arrive in another order than the server counted the requests.
                 (new.remaining, new.reset) = (min(new.remaining, before.remaining), before.reset)
             }

@@ -85,11 +85,12 @@ package struct BatchWidth: Sendable, Hashable {
     /// - Parameters:
     ///   - jobs: The number of files at a time that the user gave; `nil` if none.
     ///   - most: The number of small files at a time, if the user gave none.
-    package init(jobs: Int?, most: Int = Self.mostMultiplexed) {
+    ///   - first: The number of files at the beginning, if the user gave none.
+    package init(jobs: Int?, most: Int = Self.mostMultiplexed, first: Int = Self.first) {
         isAsked = jobs != nil
         largeLimit = min(max(1, jobs ?? Self.large), Self.most)
         limit = jobs == nil ? max(largeLimit, most) : largeLimit
-        width = jobs == nil ? min(limit, Self.first) : largeLimit
+        width = jobs == nil ? min(limit, max(first, largeLimit)) : largeLimit
     }
 
     /// The active files.
@@ -123,6 +124,7 @@ package struct BatchWidth: Sendable, Hashable {
     /// - Parameters:
     ///   - size: The size of the file in bytes; `nil` if it is unknown.
     ///   - load: The active files.
+    /// - Returns: Whether it may start.
     package func allows(size: Int64?, beside load: Load) -> Bool {
         if let bound, load.all + extra >= bound { return load.all == 0 }
         guard !isAsked else { return load.all < width }

@@ -18,71 +18,72 @@ import Testing
     }
 
     /// The fields of a response, and the seconds until the next request.
-    @Test(arguments: [
-        // Much remains, or nothing is stated.
-        ([:], 0),
-        (["ratelimit": #""default";r=50;t=30"#], 0),
-        (["ratelimit": #""a";r=25;t=30"#, "ratelimit-policy": #""a";q=100;w=60"#], 0),
-        // Little remains: the rest of the window is divided by the requests that remain.
-        (["ratelimit": #""a";r=9;t=29"#, "ratelimit-policy": #""a";q=100;w=60"#], 3),
-        (["ratelimit": #"a;r=9;t=29"#, "ratelimit-policy": #"a;q=100;w=60"#], 3),
-        (["ratelimit": "limit=100, remaining=9, reset=29"], 3),
-        (["ratelimit": "limit=100, remaining=9, reset=29", "ratelimit-policy": "100;w=60"], 3),
-        (
-            [
-                "ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "9",
-                "ratelimit-reset": "29",
-            ], 3
-        ),
-        (
-            [
-                "x-ratelimit-limit": "100", "x-ratelimit-remaining": "9",
-                "x-ratelimit-reset": "29",
-            ], 3
-        ),
-        // A large reset is a time.
-        (
-            [
-                "x-ratelimit-limit": "100", "x-ratelimit-remaining": "9",
-                "x-ratelimit-reset": "1700000029",
-            ], 3
-        ),
-        // Nothing remains.
-        (["ratelimit": #""api";r=0;t=55"#], 56),
-        (["ratelimit": #""api";r=0"#, "ratelimit-policy": #""api";q=5;w=20"#], 21),
-        (["ratelimit": #""api";r=0;t=1"#, "ratelimit-policy": #""api";q=5;w=1"#], 1.1),
-        (["ratelimit-remaining": "0", "ratelimit-reset": "10"], 11),
-        (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1699999999"], 0.1),
-        // The strictest of several.
-        (
-            [
-                "ratelimit": #""second";r=8;t=1, "day";r=0;t=90"#,
-                "ratelimit-policy": #""second";q=10;w=1, "day";q=1000;w=100"#,
-            ], 91
-        ),
-        // The policy of the Hub is not a structured field, so the number in it is ignored.
-        (
-            [
-                "ratelimit": #""resolvers";r=0;t=55"#,
-                "ratelimit-policy": #""fixed window";"resolvers";q=3000;w=300"#,
-            ], 56
-        ),
-        // Malformed and contradictory fields are ignored.
-        (["ratelimit": "9"], 0), (["ratelimit": #""a";r=-1;t=9"#], 0),
-        (["ratelimit": #""a";r=x;t=9"#], 0), (["ratelimit": #""a";r=0"#], 0),
-        (["ratelimit": #""a";r=0;t="#], 0), (["ratelimit": "limit=1, reset=9"], 0),
-        (["ratelimit": "remaining=0, reset=soon"], 0), (["ratelimit": "\u{1}"], 0),
-        (["ratelimit-remaining": "none", "ratelimit-reset": "9"], 0),
-        (["ratelimit-remaining": "0"], 0), (["ratelimit-reset": "9"], 0),
-        (["ratelimit-remaining": "0", "ratelimit-reset": "Mon, 01 Jan 2024 00:00:00 GMT"], 0),
-        (["ratelimit-remaining": "99999999999999999999", "ratelimit-reset": "9"], 0),
-        (
-            [
-                "x-ratelimit-limit": "0", "x-ratelimit-remaining": "0",
-                "x-ratelimit-reset": "60",
-            ], 0
-        ),
-    ] as [([String: String], Double)])
+    @Test(
+        arguments: [
+            // Much remains, or nothing is stated.
+            ([:], 0),
+            (["ratelimit": #""default";r=50;t=30"#], 0),
+            (["ratelimit": #""a";r=25;t=30"#, "ratelimit-policy": #""a";q=100;w=60"#], 0),
+            // Little remains: the rest of the window is divided by the requests that remain.
+            (["ratelimit": #""a";r=9;t=29"#, "ratelimit-policy": #""a";q=100;w=60"#], 3),
+            (["ratelimit": #"a;r=9;t=29"#, "ratelimit-policy": #"a;q=100;w=60"#], 3),
+            (["ratelimit": "limit=100, remaining=9, reset=29"], 3),
+            (["ratelimit": "limit=100, remaining=9, reset=29", "ratelimit-policy": "100;w=60"], 3),
+            (
+                [
+                    "ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "9",
+                    "ratelimit-reset": "29",
+                ], 3
+            ),
+            (
+                [
+                    "x-ratelimit-limit": "100", "x-ratelimit-remaining": "9",
+                    "x-ratelimit-reset": "29",
+                ], 3
+            ),
+            // A large reset is a time.
+            (
+                [
+                    "x-ratelimit-limit": "100", "x-ratelimit-remaining": "9",
+                    "x-ratelimit-reset": "1700000029",
+                ], 3
+            ),
+            // Nothing remains.
+            (["ratelimit": #""api";r=0;t=55"#], 56),
+            (["ratelimit": #""api";r=0"#, "ratelimit-policy": #""api";q=5;w=20"#], 21),
+            (["ratelimit": #""api";r=0;t=1"#, "ratelimit-policy": #""api";q=5;w=1"#], 1.1),
+            (["ratelimit-remaining": "0", "ratelimit-reset": "10"], 11),
+            (["x-ratelimit-remaining": "0", "x-ratelimit-reset": "1699999999"], 0.1),
+            // The strictest of several.
+            (
+                [
+                    "ratelimit": #""second";r=8;t=1, "day";r=0;t=90"#,
+                    "ratelimit-policy": #""second";q=10;w=1, "day";q=1000;w=100"#,
+                ], 91
+            ),
+            // The policy of the Hub is not a structured field, so the number in it is ignored.
+            (
+                [
+                    "ratelimit": #""resolvers";r=0;t=55"#,
+                    "ratelimit-policy": #""fixed window";"resolvers";q=3000;w=300"#,
+                ], 56
+            ),
+            // Malformed and contradictory fields are ignored.
+            (["ratelimit": "9"], 0), (["ratelimit": #""a";r=-1;t=9"#], 0),
+            (["ratelimit": #""a";r=x;t=9"#], 0), (["ratelimit": #""a";r=0"#], 0),
+            (["ratelimit": #""a";r=0;t="#], 0), (["ratelimit": "limit=1, reset=9"], 0),
+            (["ratelimit": "remaining=0, reset=soon"], 0), (["ratelimit": "\u{1}"], 0),
+            (["ratelimit-remaining": "none", "ratelimit-reset": "9"], 0),
+            (["ratelimit-remaining": "0"], 0), (["ratelimit-reset": "9"], 0),
+            (["ratelimit-remaining": "0", "ratelimit-reset": "Mon, 01 Jan 2024 00:00:00 GMT"], 0),
+            (["ratelimit-remaining": "99999999999999999999", "ratelimit-reset": "9"], 0),
+            (
+                [
+                    "x-ratelimit-limit": "0", "x-ratelimit-remaining": "0",
+                    "x-ratelimit-reset": "60",
+                ], 0
+            ),
+        ] as [([String: String], Double)])
     func delayFollowsFields(fields: [String: String], seconds: Double) {
         #expect(abs(delay(fields) - seconds) < 1e-6)
     }

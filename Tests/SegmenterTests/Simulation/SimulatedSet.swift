@@ -308,7 +308,9 @@ struct SimulatedSet {
                 if let position = position(of: line) {
                     file.scheduler.advance(slot, to: position)
                 }
-                let rate = line.flatMap { requests[$0]?.answers == nil ? connections[$0].rate : nil }
+                let rate = line.flatMap {
+                    requests[$0]?.answers == nil ? connections[$0].rate : nil
+                }
                 file.scheduler.measured(slot, rate: rate, now: now)
             }
             file.scheduler.asOf = now
