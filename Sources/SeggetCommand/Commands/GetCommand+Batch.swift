@@ -7,11 +7,11 @@ package import Segmenter
 // Several files in one run.
 extension GetCommand {
     /// Whether the run is a batch: several URLs, any list, or a plan.
-    var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty || batch.plan != nil }
+    var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty || sets.plan != nil }
 
     /// Refuses options that do not fit the number of files.
     func validateBatch() throws {
-        guard !urls.isEmpty || !batch.inputFile.isEmpty || batch.plan != nil else {
+        guard !urls.isEmpty || !batch.inputFile.isEmpty || sets.plan != nil else {
             throw ValidationError("Missing expected argument: a URL, or `--input-file`")
         }
         try validateSet()
@@ -55,7 +55,7 @@ extension GetCommand {
     func fileList(_ options: DownloadOptions) -> FileList? {
         guard isBatch else { return nil }
         let folder = directory ?? "."
-        guard let path = batch.plan else {
+        guard let path = sets.plan else {
             let items = readItems()
             return FileList(count: items.count) {
                 items[$0].batchItem(options: options, folder: folder)

@@ -7,19 +7,19 @@ import Segmenter
 extension GetCommand {
     /// Refuses options that do not fit a set, or its absence.
     func validateSet() throws {
-        guard batch.plan == nil else {
+        guard sets.plan == nil else {
             guard urls.isEmpty && batch.inputFile.isEmpty else {
                 throw ValidationError(
                     "`--plan` has the URLs: leave out "
                         + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
             }
-            guard !batch.force || batch.deleteExtra else {
+            guard !sets.force || sets.deleteExtra else {
                 throw ValidationError("`--force` belongs to `--delete-extra`")
             }
             return
         }
         for (name, isGiven) in [
-            ("recheck", batch.recheck), ("delete-extra", batch.deleteExtra), ("force", batch.force),
+            ("recheck", sets.recheck), ("delete-extra", sets.deleteExtra), ("force", sets.force),
         ] where isGiven {
             throw ValidationError("`--\(name)` is for the set of a plan (`--plan`)")
         }
@@ -36,7 +36,7 @@ extension GetCommand {
             set = try SetFolder(
                 Self.plan(at: path, foldsCase: SetFolder.foldsCase(directory ?? ".")),
                 in: directory ?? ".", describe: { SetFailure($0) })
-            work = try set.examine(rechecks: batch.recheck) { interrupts.received != nil }
+            work = try set.examine(rechecks: sets.recheck) { interrupts.received != nil }
         } catch {
             Self.end(error)
         }
@@ -50,7 +50,7 @@ extension GetCommand {
             set, work, options: options, jobs: batch.jobs, failFast: batch.failFast,
             refreshURL: refresh?.link, jars: jar?.jars)
         if interrupts.received != nil { download.cancel() }
-        let (deletes, force) = (batch.deleteExtra && !work.isCancelled, batch.force)
+        let (deletes, force) = (sets.deleteExtra && !work.isCancelled, sets.force)
         Self.follow(download, session, interrupts, hooks, jar, item: item) {
             var report = BatchReport(settings, count: figures.files, set: figures)
             report.begin(set, work)

@@ -69,6 +69,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Existing files") var laterRuns: LaterRunOptions
     @OptionGroup(title: "Names") var names: NamingOptionGroup
     @OptionGroup(title: "Several files") var batch: BatchOptions
+    @OptionGroup(title: "Data sets") var sets: SetOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
     @OptionGroup(title: "Enqueue") var queueing: EnqueueOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
@@ -153,7 +154,7 @@ package struct GetCommand: ParsableCommand {
         options.access = try access.read()
         try kerberos.apply(to: &options.access)
         // A set is opened only to download it: a dry run writes nothing.
-        let plan = scripts.dryRun ? nil : batch.plan
+        let plan = scripts.dryRun ? nil : sets.plan
         let list = plan == nil ? fileList(options) : nil
         let interrupts = Interrupts()
         let session = DownloadSession(
@@ -165,7 +166,7 @@ package struct GetCommand: ParsableCommand {
         if let plan { runSet(plan, options, session, interrupts, hooks, refresh, jar) }
         if let list {
             if scripts.dryRun {
-                if let path = batch.plan, batch.deleteExtra { showExtras(of: Self.plan(at: path)) }
+                if let path = sets.plan, sets.deleteExtra { showExtras(of: Self.plan(at: path)) }
                 DryRun(files: list, json: json, typed: urls).run(session, interrupts)
             }
             runBatch(list, session, interrupts, hooks, refresh, jar)

@@ -24,34 +24,6 @@ package struct BatchOptions: ParsableArguments {
     package var inputFile: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "Download the files of this plan, which `segget plan` has written.",
-            discussion: """
-                Each file is saved at its path below `--directory`. It must have the size, digest \
-                and validators that the plan states. `.segget` in that folder records which files \
-                are complete, so that a later run requests only what is missing, failed or changed.
-                """,
-            valueName: "file"),
-        transform: PathArgument.file)
-    package var plan: String?
-
-    @Flag(
-        help: "With `--plan`: read all bytes of the complete files, and compare their checksums.")
-    package var recheck = false
-
-    @Flag(
-        help: ArgumentHelp(
-            "With `--plan`: remove files that an earlier plan of the set had and this one has not.",
-            discussion: """
-                They are removed after all other files are complete, and only if this set wrote \
-                them and they are unchanged. `--dry-run` lists them.
-                """))
-    package var deleteExtra = false
-
-    @Flag(help: "With `--delete-extra`: remove even more than half of the files.")
-    package var force = false
-
-    @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).",
@@ -123,6 +95,39 @@ package struct BatchOptions: ParsableArguments {
             bytes += buffer[..<count]
         }
     }
+}
+
+/// The options of a data set.
+package struct SetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Download the files of this plan, which `segget plan` has written.",
+            discussion: """
+                Each file is saved at its path below `--directory`. It must have the size, digest \
+                and validators that the plan states. `.segget` in that folder records which files \
+                are complete, so that a later run requests only what is missing, failed or changed.
+                """,
+            valueName: "file"),
+        transform: PathArgument.file)
+    package var plan: String?
+
+    @Flag(
+        help: "Read all bytes of the complete files, and compare their checksums.")
+    package var recheck = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Remove files that an earlier plan of the set had and this one has not.",
+            discussion: """
+                They are removed after all other files are complete, and only if this set wrote \
+                them and they are unchanged. `--dry-run` lists them.
+                """))
+    package var deleteExtra = false
+
+    @Flag(help: "With `--delete-extra`: remove even more than half of the files.")
+    package var force = false
+
+    package init() {}
 }
 
 /// The reason why a list of files cannot be used.

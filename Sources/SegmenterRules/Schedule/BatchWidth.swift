@@ -13,9 +13,9 @@ package struct BatchWidth: Sendable, Hashable {
     /// requests cost a server little.
     static let (usual, most, mostMultiplexed) = (48, 64, 96)
     /// The number of files of unknown size at the beginning, if the user gave no number.
-    static let first = 8
+    package static let first = 8
     /// The number of large files at a time, if the user gave none.
-    static let large = 4
+    package static let large = 4
     /// The number of small files at a time from a server whose responses begin within `nearby`
     /// seconds.
     ///
