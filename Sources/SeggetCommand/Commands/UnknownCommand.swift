@@ -10,7 +10,7 @@ struct UnknownCommand: Equatable {
         "abort": "cancel", "check": "verify", "config": "settings", "continue": "resume",
         "daemon": "serve", "del": "remove", "delete": "remove", "download": "get", "fetch": "get",
         "follow": "attach", "info": "show", "kill": "cancel", "ls": "list", "mv": "rename",
-        "ps": "list", "queue": "add", "rm": "remove", "status": "list", "stop": "pause",
+        "ps": "list", "queue": "add", "rm": "remove", "stop": "pause",
         "unpause": "resume", "watch": "attach", "web": "open",
     ]
 
