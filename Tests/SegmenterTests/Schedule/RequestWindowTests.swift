@@ -132,7 +132,7 @@ struct RequestWindowTests {
     }
 
     @Test func batchWidthGrowsWithSmallFilesOnly() {
-        var width = BatchWidth(jobs: nil)
+        var width = BatchWidth(jobs: nil, first: BatchWidth.large)
         #expect(width.width == 4 && width.largeLimit == 4)
         for _ in 0..<100 { width.adjust() }
         #expect(width.width == 48)
@@ -143,14 +143,14 @@ struct RequestWindowTests {
         var asked = BatchWidth(jobs: 7)
         asked.adjust()
         #expect(asked.width == 7 && asked.largeLimit == 7)
-        var near = BatchWidth(jobs: nil)
+        var near = BatchWidth(jobs: nil, first: BatchWidth.large)
         for _ in 0..<100 { near.adjust(wait: .init(usual: 0.001, least: 0.001)) }
         #expect(near.width == 16)
         for _ in 0..<3 { near.adjust(wait: .init(usual: 0.01, least: 0.001)) }
         #expect(near.width == 22)
         near.adjust(wait: .init(usual: 0.001, least: 0.001))
         #expect(near.width == 21)
-        var narrow = BatchWidth(jobs: nil, most: 8)
+        var narrow = BatchWidth(jobs: nil, most: 8, first: BatchWidth.large)
         for _ in 0..<100 { narrow.adjust() }
         #expect(narrow.width == 8)
     }
