@@ -9,7 +9,7 @@ struct UnknownCommandTests {
     }
 
     @Test(arguments: [
-        ("pasue", "pause"), ("lsit", "list"), ("ls", "list"), ("Status", "list"), ("gte", ""),
+        ("pasue", "pause"), ("lsit", "list"), ("ls", "list"), ("Status", "status"), ("gte", ""),
         ("veriffy", "verify"), ("rm", "remove"), ("addd", "add"), ("hepl", "help"),
         ("unpause", "resume"), ("localhost", ""), ("my-host", ""), ("käse", ""),
     ])
