@@ -17,12 +17,11 @@ extension Folder {
     ///
     /// - Parameters:
     ///   - path: The path relative to this folder.
-    ///   - removes: `false` only checks.
     ///   - isRemovable: Whether the file with this status may be removed.
     /// - Returns: `false` if there is no such file, or it may not be removed.
     /// - Throws: `cannotCreate`, `io`.
     package func remove(
-        _ path: String, removes: Bool, if isRemovable: (FileStatus) -> Bool
+        _ path: String, if isRemovable: (FileStatus) -> Bool
     ) throws(AssemblyError) -> Bool {
         let parts = path.split(separator: "/").map(String.init)
         guard let name = parts.last else { return false }
@@ -33,7 +32,6 @@ extension Folder {
         }
         let folder = folders[folders.count - 1]
         guard let status = try folder.status(of: name), isRemovable(status) else { return false }
-        guard removes else { return true }
         try folder.remove(name)
         try folder.sync()
         for (index, part) in parts.dropLast().enumerated().reversed() {

@@ -33,6 +33,9 @@ package struct LedgerRecord: Codable, Sendable, Hashable {
     package var version: String?
     /// The digests of a complete file.
     package var digests: [Digest]?
+    /// Whether the complete file was there already, and nothing shows that segget wrote it; `nil` if
+    /// not.
+    package var found: Bool?
     /// The proof that a complete file is the planned version.
     package var proof: String?
     /// The kind of failure.
@@ -45,7 +48,7 @@ package struct LedgerRecord: Codable, Sendable, Hashable {
     package var hint: String?
 
     enum CodingKeys: String, CodingKey {
-        case path, event, at, size, inode, version, digests, kind, code, message, hint
+        case path, event, at, size, inode, version, digests, found, kind, code, message, hint
         case modified = "mtime_ns"
         case proof = "verified_by"
     }
@@ -64,6 +67,9 @@ extension LedgerRecord {
 
     /// Whether a file is the recorded one, by size, modification time and inode number.
     package func isIntact(_ status: FileStatus?) -> Bool { LedgerMark(self).isIntact(status) }
+
+    /// Whether segget wrote the file, which is unchanged, so that it may be replaced or removed.
+    package func isOwn(_ status: FileStatus?) -> Bool { found != true && isIntact(status) }
 }
 
 /// The members of a record that tell whether the file on the disk is the recorded one.

@@ -62,7 +62,7 @@ extension GetCommand {
             }
         }
         let plan = Self.plan(at: path)
-        return FileList(count: plan.count, size: plan.roughSize) { index in
+        return FileList(count: plan.count) { index in
             do throws(PlanError) {
                 return try plan.item(at: index, options: options, folder: folder)
             } catch {
@@ -78,7 +78,7 @@ extension GetCommand {
     ) -> Never {
         let download = session.start(
             count: files.count, jobs: batch.jobs, failFast: batch.failFast,
-            refreshURL: refresh?.link, jars: jar?.jars, size: files.size, item: files.item)
+            refreshURL: refresh?.link, jars: jar?.jars, item: files.item)
         let settings = reportSettings(terminal: .standardError, refresh)
         Self.follow(download, session, interrupts, hooks, jar, item: files.item) {
             BatchReport(settings, count: files.count)
@@ -136,8 +136,6 @@ extension GetCommand {
 /// The files to download; each item is created when it is needed.
 struct FileList: Sendable {
     var count: Int
-    /// Returns the size of a file in bytes; `nil` if sizes are not known in advance.
-    var size: (@Sendable (Int) -> Int64?)?
     var item: @Sendable (Int) -> BatchItem
 }
 

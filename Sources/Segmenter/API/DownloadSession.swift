@@ -147,30 +147,15 @@ public final class DownloadSession: Sendable {
     }
 
     /// Starts the download of a long list of files that keeps their cookies in `jars`.
-    ///
-    /// - Parameters:
-    ///   - count: The number of files.
-    ///   - jobs: The number of files to download at a time; `nil` for no number.
-    ///   - failFast: Whether the first failure stops the other files.
-    ///   - refreshURL: Returns a new link when the server refuses the URL of a file.
-    ///   - jars: The cookies of the list.
-    ///   - sharesHosts: Whether all files share the connections of each host; otherwise each has
-    ///     its own, as with aria2c.
-    ///   - size: Returns the size of the file at an index in bytes. Large files then start first.
-    ///     Each item must have a path.
-    ///   - item: Returns the file at an index of the list, from 0.
-    /// - Returns: The running batch.
     package func start(
-        count: Int, jobs: Int?, failFast: Bool = false, refreshURL: RefreshURL? = nil,
-        jars: CookieJars? = nil, sharesHosts: Bool = false,
-        size: (@Sendable (Int) -> Int64?)? = nil, item: @escaping @Sendable (Int) -> BatchItem
+        count: Int, jobs: Int?, failFast: Bool, refreshURL: RefreshURL?, jars: CookieJars?,
+        item: @escaping @Sendable (Int) -> BatchItem
     ) -> DownloadBatch {
-        let list =
-            size.map { BatchList(count, size: $0, item: item) } ?? BatchList(count, item: item)
-        return start(
-            list, jobs: jobs, failFast: failFast, refreshURL, jars, sharesHosts: sharesHosts)
+        start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL, jars)
     }
 
+    /// Starts the download of a list; with `sharesHosts`, its files share the connections of each
+    /// host, and otherwise each has its own.
     func start(
         _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?,
         _ jars: CookieJars? = nil, sharesHosts: Bool = false, record: BatchRun.Record? = nil

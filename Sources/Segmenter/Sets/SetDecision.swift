@@ -55,16 +55,16 @@ enum SetDecision: Hashable {
         }
         let relation = Self.relation(record, planned, attributes)
         let recorded = Listing.File.strongest(record.digests ?? [])
-        switch (relation, isIntact) {
-        case (.other, true): self = .replace
-        case (.same, true) where !rechecks: self = .complete
-        case (.same, true):
-            self = recorded.map { .read($0, otherwise: .replace) } ?? .complete
-        case (.unknown(let digest), true): self = .read(digest, otherwise: .replace)
-        case (.unknown(let digest), false): self = .read(digest, otherwise: .keep)
-        case (.same, false):
-            self = recorded.map { .read($0, otherwise: .keep) } ?? .keep
-        case (.other, false):
+        let isOwn = isIntact && record.found != true
+        let otherwise = isOwn ? Otherwise.replace : .keep
+        switch relation {
+        case .same where isIntact && !rechecks: self = .complete
+        case .same:
+            let unread: SetDecision = isIntact ? .complete : .keep
+            self = recorded.map { .read($0, otherwise: otherwise) } ?? unread
+        case .unknown(let digest): self = .read(digest, otherwise: otherwise)
+        case .other where isOwn: self = .replace
+        case .other:
             self = planned.strongestDigest.map { .read($0, otherwise: .keep) } ?? .keep
         }
     }

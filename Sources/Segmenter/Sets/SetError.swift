@@ -47,6 +47,12 @@ public struct SetFailure: Sendable, Hashable {
     /// The next step for the user.
     public var hint: String?
 
+    /// Creates a failure from its record; fails for a record of something else.
+    init?(_ record: LedgerRecord?) {
+        guard let record, let kind = record.kind, let code = record.code else { return nil }
+        self.init(kind: kind, code: code, message: record.message ?? "", hint: record.hint)
+    }
+
     /// Creates a failure.
     public init(kind: String, code: Int32, message: String, hint: String? = nil) {
         (self.kind, self.code, self.message, self.hint) = (kind, code, message, hint)

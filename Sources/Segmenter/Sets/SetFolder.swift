@@ -137,7 +137,9 @@ public final class SetFolder: Sendable {
             isIntact: record.isIntact(there.status), rechecks: rechecks)
         guard case .read(let digest, let otherwise) = decision else {
             if decision == .complete {
-                note(file, index, there.status, record.digests ?? [], record.proof)
+                note(
+                    file, index, there.status, record.digests ?? [], record.proof,
+                    found: record.found)
             }
             return decision
         }
@@ -147,7 +149,8 @@ public final class SetFolder: Sendable {
         guard found.digest == digest else { return otherwise == .replace ? .replace : .keep }
         var digests = record.digests ?? []
         if !digests.contains(digest) { digests.append(digest) }
-        note(file, index, there.status, digests, digest.algorithm.rawValue)
+        note(
+            file, index, there.status, digests, digest.algorithm.rawValue, found: record.found)
         return .complete
     }
 
@@ -164,7 +167,7 @@ public final class SetFolder: Sendable {
             else { return .download }
             note(
                 file, index, there.status, [digest, Digest(crc32: found.crc32)],
-                digest.algorithm.rawValue)
+                digest.algorithm.rawValue, found: there.facts == nil ? true : nil)
             return .complete
         }
         guard let pin = file.pin, let facts = there.facts, facts.size == pin.size,
@@ -173,18 +176,18 @@ public final class SetFolder: Sendable {
             let checked = there.check(isCancelled: isCancelled)
         else { return .download }
         let digests = checked.verified + [Digest(crc32: checked.crc32)]
-        note(file, index, there.status, digests, "attributes")
+        note(file, index, there.status, digests, "attributes", found: nil)
         return .complete
     }
 
     /// Records a file that was complete already.
     private func note(
         _ file: Listing.File, _ index: Int, _ status: FileStatus, _ digests: [Digest],
-        _ proof: String?
+        _ proof: String?, found: Bool?
     ) {
         var record = LedgerRecord(path: file.path, event: .complete, at: Int64(time(nil)))
         record.version = PlanFormat.hex(file.version)
-        (record.digests, record.proof) = (digests, proof)
+        (record.digests, record.proof, record.found) = (digests, proof, found)
         record.take(status)
         state.withLock { $0.complete(index, size: status.size) }
         writer.add { [record] in record }
@@ -220,6 +223,7 @@ public final class SetFolder: Sendable {
                 record.version = PlanFormat.hex(file.version)
                 record.digests = done.verified + (done.crc32.map { [Digest(crc32: $0)] } ?? [])
                 record.proof = file.proof(verified: done.verified)
+                record.found = done.unchanged == nil ? nil : true
                 record.take(status)
                 return record
             }
@@ -234,11 +238,10 @@ public final class SetFolder: Sendable {
     /// - Parameters:
     ///   - work: What ``examine(rechecks:isCancelled:)`` returned.
     ///   - force: Whether more than half of the files may be removed.
-    ///   - removes: `false` only checks.
     /// - Returns: The paths of removed files, and of those that stay.
     /// - Throws: `tooManyExtras`, before anything is removed; `assembly`.
     public func removeExtras(
-        _ work: SetWork, force: Bool, removes: Bool = true
+        _ work: SetWork, force: Bool
     ) throws(SetError) -> (removed: [String], kept: [String]) {
         let all = work.extras.count + plan.count
         guard force || 2 * work.extras.count <= all else {
@@ -249,13 +252,12 @@ public final class SetFolder: Sendable {
             for path in work.extras {
                 guard let place = state.withLock({ $0.extras[path] }),
                     let record = ledger.record(at: place),
-                    try root.remove(path, removes: removes, if: record.isIntact)
+                    try root.remove(path, if: record.isOwn)
                 else {
                     result.kept.append(path)
                     continue
                 }
                 result.removed.append(path)
-                guard removes else { continue }
                 let gone = LedgerRecord(path: path, event: .removed, at: Int64(time(nil)))
                 writer.add { gone }
             }

@@ -52,6 +52,31 @@ struct SetRecords {
         }
     }
 
+    /// Reads the ledger in the folder of a set, while another run may write it.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan of the set.
+    ///   - root: The folder.
+    /// - Returns: The ledger, `nil` if there is none, and its records.
+    /// - Throws: `SetError`.
+    static func read(
+        _ plan: PlanFile, in root: Folder
+    ) throws(SetError) -> (ledger: LedgerFile?, records: SetRecords) {
+        var ledger: LedgerFile?
+        do throws(LedgerFile.Failure) {
+            if let folder = root.folder(PlanFormat.recordFolder) {
+                ledger = try LedgerFile(reading: plan.set, in: folder)
+            }
+        } catch {
+            throw SetError(error, folder: root.path)
+        }
+        do throws(AssemblyError) {
+            return (ledger, try SetRecords(ledger, plan, in: root))
+        } catch {
+            throw .assembly(error)
+        }
+    }
+
     private mutating func take(
         _ mark: LedgerMark, _ place: LedgerFile.Place, _ index: Int, _ plan: PlanFile,
         isIntact: Bool

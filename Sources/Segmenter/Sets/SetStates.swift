@@ -17,28 +17,12 @@ package struct SetStates: Sendable {
     /// - Throws: `SetError`.
     package init(_ plan: PlanFile, in path: String) throws(SetError) {
         isComplete = Array(repeating: false, count: plan.count)
-        guard let root = try? Folder(path), let folder = root.folder(PlanFormat.recordFolder)
-        else { return }
-        let ledger: LedgerFile?
-        do throws(LedgerFile.Failure) {
-            ledger = try LedgerFile(reading: plan.set, in: folder)
-        } catch {
-            throw SetError(error, folder: path)
-        }
-        guard let ledger else { return }
-        do throws(AssemblyError) {
-            let records = try SetRecords(ledger, plan, in: root)
-            isComplete = records.states.map { $0 == .complete }
-            for (index, place) in records.failures {
-                guard let record = ledger.record(at: place), let message = record.message else {
-                    continue
-                }
-                failures[Int(index)] = SetFailure(
-                    kind: record.kind ?? "", code: record.code ?? 1, message: message,
-                    hint: record.hint)
-            }
-        } catch {
-            throw .assembly(error)
+        guard let root = try? Folder(path) else { return }
+        let (ledger, records) = try SetRecords.read(plan, in: root)
+        isComplete = records.states.map { $0 == .complete }
+        for (index, place) in records.failures {
+            guard let failure = SetFailure(ledger?.record(at: place)) else { continue }
+            failures[Int(index)] = failure
         }
     }
 }
@@ -80,7 +64,7 @@ extension SetFolder {
             for place in records.places.compactMap(\.self) + records.extras.values {
                 guard !isCancelled() else { return false }
                 guard let record = ledger.record(at: place) else { continue }
-                _ = try root.remove(record.path, removes: true, if: record.isIntact)
+                _ = try root.remove(record.path, if: record.isOwn)
             }
             for name in ["ledger", "plan"] { try folder.remove("\(plan.set).\(name)") }
         } catch {

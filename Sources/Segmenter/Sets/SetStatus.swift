@@ -95,24 +95,11 @@ extension SetStatus {
     ///   - folder: The folder of the set.
     /// - Throws: `SetError`.
     public init(_ plan: PlanFile, in folder: String) throws(SetError) {
-        let (ledger, records): (LedgerFile?, SetRecords)
         let root: Folder
         do throws(AssemblyError) { root = try Folder(folder) } catch {
             throw .assembly(error)
         }
-        do throws(LedgerFile.Failure) {
-            ledger = try root.folder(PlanFormat.recordFolder).flatMap {
-                (inner) throws(LedgerFile.Failure) in
-                try LedgerFile(reading: plan.set, in: inner)
-            }
-        } catch {
-            throw SetError(error, folder: folder)
-        }
-        do throws(AssemblyError) {
-            records = try SetRecords(ledger, plan, in: root)
-        } catch {
-            throw .assembly(error)
-        }
+        let (ledger, records) = try SetRecords.read(plan, in: root)
         var counts: [State: (files: Int, bytes: Int64)] = [:]
         var failed: [Failed] = []
         for index in 0..<plan.count {
@@ -128,13 +115,8 @@ extension SetStatus {
                 let isThere = (try? root.status(of: file.path))?.isRegular == true
                 let part = try? root.status(of: PartNames(file.path).part)
                 let failure = records.failures[UInt32(index)].flatMap { ledger?.record(at: $0) }
-                if let failure, let kind = failure.kind, let code = failure.code {
-                    failed.append(
-                        Failed(
-                            path: file.path, at: failure.at,
-                            failure: SetFailure(
-                                kind: kind, code: code, message: failure.message ?? "",
-                                hint: failure.hint)))
+                if let failure, let cause = SetFailure(failure) {
+                    failed.append(Failed(path: file.path, at: failure.at, failure: cause))
                 }
                 bytes = file.size ?? 0
                 if isThere {

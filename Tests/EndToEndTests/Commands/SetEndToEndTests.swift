@@ -34,8 +34,14 @@ struct SetEndToEndTests {
         }
 
         /// Makes a plan of these files, each saved as `d/file-N`.
-        func plan(_ numbers: [Int], _ arguments: [String] = []) throws {
-            let list = numbers.map { "\(origin.url("/\($0)"))\n out=d/file-\($0)\n" }.joined()
+        func plan(
+            _ numbers: [Int], _ arguments: [String] = [], hasDigests: Bool = false
+        ) throws {
+            let list = numbers.map { number in
+                let digest = contents.withLock { $0[number]?.sha256Hex } ?? ""
+                return "\(origin.url("/\(number)"))\n out=d/file-\(number)\n"
+                    + (hasDigests ? " checksum=sha-256=\(digest)\n" : "")
+            }.joined()
             try sandbox.write("list", list)
             let outcome = try run(["plan", "-i", "list", "-o", "plan"] + arguments)
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -218,6 +224,21 @@ struct SetEndToEndTests {
         let names = try FileManager.default.contentsOfDirectory(
             atPath: files.sandbox.path("set/d"))
         #expect(names.sorted() == ["file-0", "file-1", "file-2", "mine"])
+    }
+
+    /// A file that the user had there, with the planned content, is complete, and is never removed.
+    @Test func foundFileIsNotRemoved() throws {
+        let files = try Files()
+        try FileManager.default.createDirectory(
+            atPath: files.sandbox.path("set/d"), withIntermediateDirectories: true)
+        try files.contents.withLock { $0[3] }?.write(to: files.path(3))
+        try files.plan([0, 1, 2, 3], hasDigests: true)
+        _ = files.requested()
+        #expect(try files.get().end == .exit(0))
+        #expect(files.requested() == [0, 1, 2])
+        try files.plan([0, 1, 2], hasDigests: true)
+        #expect(try files.get(["--delete-extra"]).end == .exit(73))
+        #expect(try files.isRight(3))
     }
 
     /// More than half of the files, changed files, and files behind a link are not removed.

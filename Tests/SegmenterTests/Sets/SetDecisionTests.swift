@@ -76,6 +76,17 @@ struct SetDecisionTests {
         }
     }
 
+    /// A file that the user had put there stays, whatever is planned now.
+    @Test func foundFileIsNeverReplaced() {
+        let old = Self.file(etag: "\"a\"")
+        var record = Self.record(old)
+        record.found = true
+        #expect(Self.decide(record, old) == .complete)
+        #expect(
+            Self.decide(record, old, rechecks: true) == .read(Self.digest, otherwise: .keep))
+        #expect(Self.decide(record, Self.file(etag: "\"b\"")) == .keep)
+    }
+
     /// A digest shows that a newer plan means the same bytes.
     @Test func digestOfNewerPlanDecides() {
         let old = Self.file(etag: "\"a\"")
