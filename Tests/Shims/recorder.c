@@ -1,7 +1,7 @@
 // Preloaded into segget (LD_PRELOAD): writes down, in the order in which it happened, everything that
 // changes the files of one folder, so that a test can work out what a power cut might have left.
 //
-// SEGGET_RECORD_FOLDER: the folder. SEGGET_RECORD_LOG: the file that records are appended to.
+// SEGGET_RECORD_FOLDER: the folder; its folder .segget, where the ledgers of sets are, belongs to it. SEGGET_RECORD_LOG: the file that records are appended to.
 // SEGGET_RECORD_LINKS, when not empty: renameat2(2) is refused, as by a file system without it.
 //
 // A lock is held around each call and its record: what the log says came first had ended before the
@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -35,7 +36,7 @@ struct record {
 };
 
 enum { DESCRIPTORS = 4096 };
-static char traced[DESCRIPTORS];  // 0, 'd' for the folder, 'f' for a file in it
+static char traced[DESCRIPTORS];  // 0, 'd' for the folder, 's' for .segget in it, 'f' for a file in either
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int sink = -1;
 static dev_t device;
@@ -72,6 +73,21 @@ static void note(enum kind kind, int descriptor, int64_t number, const void *fir
     errno = saved;
 }
 
+#define LEDGERS ".segget"
+
+// Whether a descriptor is that of the folder, or of the folder of ledgers in it.
+static int is_folder(char kind) { return kind == 'd' || kind == 's'; }
+
+// Writes down a change of names in a folder.
+static void note_names(enum kind kind, char folder, int descriptor, int64_t number, const char *from,
+                       const char *to) {
+    const char *prefix = folder == 's' ? LEDGERS "/" : "";
+    char first[2][PATH_MAX];
+    snprintf(first[0], PATH_MAX, "%s%s", *from ? prefix : "", from);
+    snprintf(first[1], PATH_MAX, "%s%s", *to ? prefix : "", to);
+    note(kind, descriptor, number, first[0], strlen(first[0]), first[1], strlen(first[1]));
+}
+
 static char kind_of(int descriptor) {
     return sink >= 0 && descriptor >= 0 && descriptor < DESCRIPTORS ? traced[descriptor] : 0;
 }
@@ -92,20 +108,31 @@ static const char *name_in_folder(const char *path) {
     return *name && !strchr(name, '/') ? name : NULL;
 }
 
+// 'd' for the folder, 's' for the folder of ledgers in it, else 0.
+static char folder_kind(const struct stat *status) {
+    if (!S_ISDIR(status->st_mode) || status->st_dev != device) return 0;
+    if (status->st_ino == inode) return 'd';
+    char path[PATH_MAX];
+    struct stat ledgers;
+    snprintf(path, sizeof path, "%s/" LEDGERS, place);
+    return !lstat(path, &ledgers) && ledgers.st_ino == status->st_ino ? 's' : 0;
+}
+
 static int opened(int result, int folder, const char *path, int flags) {
     struct stat status;
     int saved = errno;
     if (result >= 0 && result < DESCRIPTORS && sink >= 0 && !fstat(result, &status)) {
         traced[result] = 0;
-        if (status.st_dev == device && status.st_ino == inode) {
-            traced[result] = 'd';
-            note(OPENED_FOLDER, result, 0, "", 0, "", 0);
-        } else if ((kind_of(folder) == 'd' || (path = name_in_folder(path))) &&
+        char kind = folder_kind(&status);
+        if (kind) {
+            traced[result] = kind;
+            note(OPENED_FOLDER, result, 0, kind == 's' ? LEDGERS "/" : "", kind == 's' ? 8 : 0, "", 0);
+        } else if ((is_folder(kind_of(folder)) || (path = name_in_folder(path))) &&
                    S_ISREG(status.st_mode) && (flags & O_ACCMODE) != O_RDONLY) {
             traced[result] = 'f';
             // What has no name yet is known by none.
             int has_name = (flags & O_TMPFILE) != O_TMPFILE;
-            note(OPENED, result, (int64_t)status.st_ino, path, has_name ? strlen(path) : 0, "", 0);
+            note_names(OPENED, kind_of(folder), result, (int64_t)status.st_ino, has_name ? path : "", "");
         }
     }
     errno = saved;
@@ -260,28 +287,28 @@ int unlink(const char *path) {
 int unlinkat(int folder, const char *name, int flags) {
     REAL(unlinkat);
     LOCKED(real(folder, name, flags));
-    if (!result && kind_of(folder) == 'd') note(UNLINKED, folder, 0, name, strlen(name), "", 0);
+    if (!result && is_folder(kind_of(folder))) note_names(UNLINKED, kind_of(folder), folder, 0, name, "");
     UNLOCKED;
 }
 
 int renameat(int folder, const char *from, int other, const char *to) {
     REAL(renameat);
     LOCKED(real(folder, from, other, to));
-    if (!result && kind_of(folder) == 'd')
-        note(RENAMED, folder, 0, from, strlen(from), to, strlen(to));
+    if (!result && is_folder(kind_of(folder)))
+        note_names(RENAMED, kind_of(folder), folder, 0, from, to);
     UNLOCKED;
 }
 
 int renameat2(int folder, const char *from, int other, const char *to, unsigned flags) {
     REAL(renameat2);
     const char *links = getenv("SEGGET_RECORD_LINKS");
-    if (kind_of(folder) == 'd' && links && *links) {
+    if (is_folder(kind_of(folder)) && links && *links) {
         errno = EINVAL;
         return -1;
     }
     LOCKED(real(folder, from, other, to, flags));
-    if (!result && kind_of(folder) == 'd')
-        note(RENAMED, folder, 0, from, strlen(from), to, strlen(to));
+    if (!result && is_folder(kind_of(folder)))
+        note_names(RENAMED, kind_of(folder), folder, 0, from, to);
     UNLOCKED;
 }
 
@@ -289,11 +316,11 @@ int linkat(int folder, const char *from, int other, const char *to, int flags) {
     REAL(linkat);
     LOCKED(real(folder, from, other, to, flags));
     int named = -1;
-    if (!result && kind_of(folder) == 'd')
-        note(LINKED, folder, 0, from, strlen(from), to, strlen(to));
-    else if (!result && kind_of(other) == 'd' &&
+    if (!result && is_folder(kind_of(folder)))
+        note_names(LINKED, kind_of(folder), folder, 0, from, to);
+    else if (!result && is_folder(kind_of(other)) &&
              ((named = flags & AT_EMPTY_PATH ? folder : -1) >= 0 || sscanf(from, "/proc/self/fd/%d", &named) == 1) &&
              kind_of(named) == 'f')
-        note(NAMED, named, 0, to, strlen(to), "", 0);
+        note_names(NAMED, kind_of(other), named, 0, to, "");
     UNLOCKED;
 }

@@ -95,13 +95,19 @@ package final class Folder: Sendable {
     /// Whether the folder treats names that differ only in case as the same name.
     ///
     /// exFAT, NTFS, folders of ext4 with `casefold`, and many network shares do. The test creates
-    /// and removes an empty file; the result is `false` if the file cannot be created.
+    /// and removes an empty file; the result is `false` if the file cannot be created. The name is
+    /// always the same, so that a run removes the file of one that was killed meanwhile.
     package var foldsCase: Bool {
-        let name = ".segget-case-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
-        guard let file = open(name, O_WRONLY | O_CREAT | O_EXCL) else { return false }
-        close(file)
-        defer { unlinkat(descriptor, name, 0) }
-        return !isFree(name.uppercased())
+        let name = ".segget-case"
+        // Another run may remove the file between two calls.
+        for _ in 0..<8 {
+            guard let file = open(name, O_WRONLY | O_CREAT) else { return false }
+            close(file)
+            let (folds, isThere) = (!isFree(name.uppercased()), !isFree(name))
+            if (try? status(of: name))?.size == 0 { unlinkat(descriptor, name, 0) }
+            if folds || isThere { return folds }
+        }
+        return false
     }
 
     /// Opens a file without following a symbolic link or blocking on a pipe.

@@ -63,15 +63,19 @@ package final class LedgerFile: Sendable {
     package init(writing set: String, in folder: Folder, now: Int64) throws(Failure) {
         (self.set, self.folder, seed) = (set, folder, LedgerFormat.seed(set: set))
         let name = set + ".ledger"
-        for attempt in 0... {
-            guard let descriptor = folder.open(name, O_RDWR | O_CREAT | O_APPEND) else {
-                throw .assembly(.cannotCreate(path: folder.path(of: name), errno: errno))
+        for _ in 0..<16 {
+            guard let descriptor = folder.open(name, O_RDWR | O_APPEND) else {
+                guard errno == ENOENT else {
+                    throw .assembly(.cannotCreate(path: folder.path(of: name), errno: errno))
+                }
+                guard let made = try Self.create(set, seed, in: folder, now: now) else { continue }
+                state = Monitor(made)
+                return
             }
             do throws(Failure) {
                 let lock = try Self.lock(descriptor, name, seed, in: folder)
                 // The run that had the lock may have replaced the file.
                 guard Self.isNamed(name, descriptor, in: folder) else {
-                    guard attempt < 16 else { throw .inUse(nil) }
                     lock.release()
                     close(descriptor)
                     continue
@@ -130,35 +134,86 @@ package final class LedgerFile: Sendable {
         return there.identity == FileStatus(of: descriptor)?.identity
     }
 
-    /// Checks the first line, or writes it into a new file, and records that this run begins.
+    /// Creates the ledger: temporary file, lock, fsync, rename.
+    ///
+    /// So a crash never leaves a ledger without its first line.
+    ///
+    /// - Returns: `nil` if another run has created it meanwhile.
+    private static func create(
+        _ set: String, _ seed: UInt32, in folder: Folder, now: Int64
+    ) throws(Failure) -> Open? {
+        let name = set + ".ledger"
+        let (temporary, path) = (name + "~", folder.path(of: name))
+        guard let descriptor = folder.open(temporary, O_RDWR | O_CREAT | O_APPEND) else {
+            throw .assembly(
+                .cannotCreate(path: folder.path(of: temporary), errno: errno))
+        }
+        do throws(Failure) {
+            let lock = try Self.lock(descriptor, temporary, seed, in: folder)
+            guard isNamed(temporary, descriptor, in: folder), folder.isFree(name) else {
+                lock.release()
+                close(descriptor)
+                return nil
+            }
+            do throws(AssemblyError) {
+                guard ftruncate(descriptor, 0) == 0 else {
+                    throw .io(operation: "ftruncate", path: path, errno: errno)
+                }
+                let bytes = beginning(set, seed, now: now)
+                try write(bytes, to: descriptor, path: path)
+                try publish(temporary, as: name, descriptor, in: folder)
+                return Open(descriptor: descriptor, lock: lock, length: off_t(bytes.count))
+            } catch {
+                lock.release()
+                try? folder.remove(temporary)
+                throw .assembly(error)
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// The first line, and the one that records that this run begins.
+    private static func beginning(_ set: String, _ seed: UInt32, now: Int64) -> [UInt8] {
+        SealedLine.of(LedgerFormat.Head(ledger: LedgerFormat.version, set: set), seed: seed)
+            + runLine(seed, now: now)
+    }
+
+    private static func runLine(_ seed: UInt32, now: Int64) -> [UInt8] {
+        let own = LockHolder.current()
+        let run = LedgerRun(host: own.host, pid: own.pid, at: now)
+        return SealedLine.of(LedgerFormat.Line<LedgerRecord>(run: run), seed: seed)
+    }
+
+    /// Makes a temporary file durable, and gives it the name of the ledger.
+    private static func publish(
+        _ temporary: String, as name: String, _ descriptor: Int32, in folder: Folder
+    ) throws(AssemblyError) {
+        guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
+            throw .io(operation: "fsync", path: folder.path(of: name), errno: errno)
+        }
+        try folder.rename(temporary, to: name)
+        try folder.sync()
+    }
+
+    /// Checks the first line, and records that this run begins.
     ///
     /// - Returns: The length of the file.
     private static func begin(
         _ descriptor: Int32, _ set: String, _ seed: UInt32, path: String, now: Int64
     ) throws(Failure) -> off_t {
-        var bytes: [UInt8] = []
-        if try !checkHead(of: descriptor, set, seed, path: path) {
-            bytes = SealedLine.of(
-                LedgerFormat.Head(ledger: LedgerFormat.version, set: set), seed: seed)
-            guard ftruncate(descriptor, 0) == 0 else {
-                throw .assembly(.io(operation: "ftruncate", path: path, errno: errno))
-            }
-        }
-        let own = LockHolder.current()
-        let run = LedgerRun(host: own.host, pid: own.pid, at: now)
-        let line = LedgerFormat.Line<LedgerRecord>(run: run)
-        bytes += SealedLine.of(line, seed: seed)
+        try checkHead(of: descriptor, set, seed, path: path)
         do throws(AssemblyError) {
-            var length = off_t(try FileStatus(of: descriptor, path).size)
+            var bytes = runLine(seed, now: now)
+            let length = off_t(try FileStatus(of: descriptor, path).size)
             // A torn line must not swallow the next one.
             if length > 0, !endsLine(descriptor, length) { bytes.insert(newline, at: 0) }
-            let code = writeFully(descriptor, bytes)
-            guard code == 0 else {
+            do throws(AssemblyError) { try write(bytes, to: descriptor, path: path) } catch {
                 _ = ftruncate(descriptor, length)
-                throw .io(operation: "write", path: path, errno: code)
+                throw error
             }
-            length += off_t(bytes.count)
-            return length
+            return length + off_t(bytes.count)
         } catch {
             throw .assembly(error)
         }
@@ -172,13 +227,9 @@ package final class LedgerFile: Sendable {
     }
 
     /// Checks the first line.
-    ///
-    /// - Returns: `false` if there is none yet, because the file is empty or its first write was
-    ///   torn.
-    @discardableResult
     private static func checkHead(
         of descriptor: Int32, _ set: String, _ seed: UInt32, path: String
-    ) throws(Failure) -> Bool {
+    ) throws(Failure) {
         struct VersionOnly: Decodable {
             var ledger: Int
 
@@ -189,19 +240,10 @@ package final class LedgerFile: Sendable {
         do throws(FileLines.Failure) {
             line = try lines.next()
         } catch {
-            switch error {
-            case .unreadable(let code):
-                throw .assembly(.io(operation: "pread", path: path, errno: code))
-            case .badLine:
-                // Nothing follows a first line that was torn.
-                let size = FileStatus(of: descriptor)?.size ?? 0
-                guard size < 1 << 10, try beginsHead(descriptor, set, seed, Int(size)) else {
-                    throw .foreign(path: path)
-                }
-                return false
-            }
+            guard case .unreadable(let code) = error else { throw .foreign(path: path) }
+            throw .assembly(.io(operation: "pread", path: path, errno: code))
         }
-        guard let line else { return false }
+        guard let line else { throw .foreign(path: path) }
         let data = Data(line.bytes)
         if let found = try? JSONDecoder().decode(VersionOnly.self, from: data),
             found.ledger > LedgerFormat.version
@@ -212,19 +254,6 @@ package final class LedgerFile: Sendable {
             let head = try? JSONDecoder().decode(LedgerFormat.Head.self, from: data),
             head.set == set
         else { throw .foreign(path: path) }
-        return true
-    }
-
-    /// Whether a file has only the beginning of a first line, or the zeros that a power cut left.
-    private static func beginsHead(
-        _ descriptor: Int32, _ set: String, _ seed: UInt32, _ size: Int
-    ) throws(Failure) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: size)
-        let count = bytes.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: 0) }
-        guard count == size else { return false }
-        let head = SealedLine.of(
-            LedgerFormat.Head(ledger: LedgerFormat.version, set: set), seed: seed)
-        return head.starts(with: bytes) || bytes.allSatisfy { $0 == 0 }
     }
 
     /// Whether a run on this machine works on the set, as `/proc/locks` shows (proc_locks(5)).
@@ -386,12 +415,7 @@ package final class LedgerFile: Sendable {
         var lock: PartLock?
         do throws(AssemblyError) {
             lock = try PartLock.take(new, PartNames(temporary), in: folder).get(path)
-            let own = LockHolder.current()
-            let run = LedgerRun(host: own.host, pid: own.pid, at: now)
-            try write(
-                SealedLine.of(
-                    LedgerFormat.Head(ledger: LedgerFormat.version, set: set), seed: seed)
-                    + SealedLine.of(LedgerFormat.Line<LedgerRecord>(run: run), seed: seed), to: new)
+            try Self.write(Self.beginning(set, seed, now: now), to: new, path: path)
             var kept: [LedgerRecord] = []
             var problem: AssemblyError?
             try Self.reading(path) { () throws(FileLines.Failure) in
@@ -402,7 +426,7 @@ package final class LedgerFile: Sendable {
                     }
                     guard kept.count >= Self.group, problem == nil else { return }
                     do throws(AssemblyError) {
-                        try write(lines(of: kept), to: new)
+                        try Self.write(lines(of: kept), to: new, path: path)
                         kept = []
                     } catch {
                         problem = error
@@ -410,12 +434,8 @@ package final class LedgerFile: Sendable {
                 }
             }
             if let problem { throw problem }
-            try write(lines(of: kept), to: new)
-            guard fsync(new) == 0 || isUnsupported(errno: errno) else {
-                throw .io(operation: "fsync", path: path, errno: errno)
-            }
-            try folder.rename(temporary, to: name)
-            try folder.sync()
+            try Self.write(lines(of: kept), to: new, path: path)
+            try Self.publish(temporary, as: name, new, in: folder)
         } catch {
             lock?.release()
             close(new)
@@ -431,7 +451,9 @@ package final class LedgerFile: Sendable {
         close(before.descriptor)
     }
 
-    private func write(_ bytes: [UInt8], to descriptor: Int32) throws(AssemblyError) {
+    private static func write(
+        _ bytes: [UInt8], to descriptor: Int32, path: String
+    ) throws(AssemblyError) {
         let code = writeFully(descriptor, bytes)
         guard code == 0 else { throw .io(operation: "write", path: path, errno: code) }
     }

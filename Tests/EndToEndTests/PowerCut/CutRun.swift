@@ -33,6 +33,8 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case batch
     /// A list of small files, each of which takes one request.
     case smallBatch
+    /// A set of small files and one large one, with a ledger.
+    case set
 
     /// All kinds, or the one that `SEGGET_POWER_RUN` names.
     static let chosen = allCases.filter {
@@ -46,7 +48,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var size: Int64 {
         switch self {
         case .repairs: ExtentMap.mergeLimit + Self.size
-        case .smallBatch: 100_000
+        case .smallBatch, .set: 100_000
         default: Self.size
         }
     }
@@ -69,14 +71,21 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         switch self {
         case .keepsManifest, .finishesAndKeeps, .repairs: ["file", "file.segget"]
         case .batch, .smallBatch: ["a", "b", "list"]
+        case .set: [".segget"] + files + ["list", "plan"]
         default: ["file"]
         }
     }
     /// The names of the downloaded files.
-    var files: [String] { [.batch, .smallBatch].contains(self) ? ["a", "b"] : ["file"] }
+    var files: [String] {
+        switch self {
+        case .batch, .smallBatch: ["a", "b"]
+        case .set: ["a", "b", "c", "d"]
+        default: ["file"]
+        }
+    }
     /// Whether received bytes may have to be downloaded again.
     var mayStartOver: Bool {
-        [.unknownSize, .tooLarge, .rejected, .startsOver, .batch, .smallBatch].contains(self)
+        [.unknownSize, .tooLarge, .rejected, .startsOver, .batch, .smallBatch, .set].contains(self)
     }
 
     /// The arguments of segget.
@@ -94,6 +103,7 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case .repairs: return ["repair", "-q", "file", url]
         case .smallBatch: return plain + ["-i", "list"]
         case .batch: return plain + ["-j", "2", "-i", "list"]
+        case .set: return ["get", "--plan", "plan", "-d", "."] + plain
         default: return plain + [url]
         }
     }
@@ -145,10 +155,14 @@ enum CutRun: String, CaseIterable, Sendable, CustomTestStringConvertible {
             #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
             try stage.damage("file", at: Self.damage)
         case .finishes, .finishesAndKeeps: try stage.leaveFinishedPart()
-        case .batch, .smallBatch:
-            try stage.write(Array("/a\n/b\n".utf8), to: "list")
-            let list = "\(stage.origin.url("/a"))\n\(stage.origin.url("/b"))\n"
+        case .batch, .smallBatch, .set:
+            let list = files.map { stage.origin.url("/\($0)") + "\n" }.joined()
             try stage.write(Array(list.utf8), to: "list")
+            guard self == .set else { break }
+            let outcome = try Run(
+                ["plan", "-i", "list", "-o", "plan"], in: stage.folder
+            ).wait()
+            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         default: break
         }
     }

@@ -39,8 +39,8 @@ enum DiskOperation: Sendable {
     case sync(file: Int)
     /// Changes names atomically; `nil` removes a name.
     case names([String: Int?])
-    /// Makes all earlier changes of names durable.
-    case syncNames
+    /// Makes all earlier changes of names durable, in the folder or in `.segget/` in it.
+    case syncNames(in: String)
 
     /// The file whose content or metadata the operation changes or makes durable.
     var file: Int? {
@@ -49,6 +49,15 @@ enum DiskOperation: Sendable {
             .mode(let file, _), .attribute(let file, _, _), .sync(let file):
             file
         case .names, .syncNames: nil
+        }
+    }
+
+    /// The folder whose names the operation changes: empty, or `.segget/`.
+    var folder: String? {
+        switch self {
+        case .names(let changes): changes.keys.allSatisfy { $0.hasPrefix(".segget/") } ? ".segget/" : ""
+        case .syncNames(let folder): folder
+        default: nil
         }
     }
 
@@ -138,7 +147,7 @@ private struct Parser {
     }
 
     private enum Target {
-        case folder
+        case folder(String)
         case file(Int)
     }
 
@@ -182,7 +191,7 @@ private struct Parser {
         let name = String(decoding: first, as: UTF8.self)
         switch kind {
         case .opened: opened(descriptor, name, UInt64(number))
-        case .openedFolder: open[descriptor] = .folder
+        case .openedFolder: open[descriptor] = .folder(name)
         case .closed: open[descriptor] = nil
         case .duplicated: open[Int32(number)] = open[descriptor]
         case .unlinked: change([name: nil])
@@ -195,11 +204,11 @@ private struct Parser {
         case .linked: change([String(decoding: second, as: UTF8.self): names[name]])
         default:
             guard let target = open[descriptor] else { return }
-            guard case .file(let file) = target else {
-                if kind == .synced { operations.append(.syncNames) }
-                return
+            switch target {
+            case .folder(let folder):
+                if kind == .synced { operations.append(.syncNames(in: folder)) }
+            case .file(let file): took(kind, file, Int(number), first, name, second)
             }
-            took(kind, file, Int(number), first, name, second)
         }
     }
 

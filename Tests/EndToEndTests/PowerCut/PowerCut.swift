@@ -36,12 +36,12 @@ extension DiskRecord {
         var result = CrashedFolder(before)
         let done = operations[..<count]
         var durable: [Int: Int] = [:]
-        var names = -1
+        var names: [String: Int] = [:]
         var manifests: Set<Int> = []
         for (index, operation) in done.enumerated() {
             switch operation {
             case .sync(let file): durable[file] = index
-            case .syncNames: names = index
+            case .syncNames(let folder): names[folder] = index
             case .names(let changes):
                 for (name, file) in changes where name.contains(".segget") {
                     if let file { manifests.insert(file) }
@@ -52,7 +52,9 @@ extension DiskRecord {
         var chance = SplitMix64(seed: 0)
         if case .random(let seed) = cut { chance = SplitMix64(seed: seed) }
         for (index, operation) in done.enumerated() {
-            let isDurable = index < operation.file.map { durable[$0] ?? -1 } ?? names
+            let last =
+                operation.file.map { durable[$0] } ?? operation.folder.flatMap { names[$0] }
+            let isDurable = index < last ?? -1
             var isKept: Bool
             switch (cut, operation) {
             case _ where isDurable: isKept = true
@@ -176,6 +178,10 @@ extension StoredFolder {
         let isManifest = { (name: String) in name.contains(".segget") }
         for (name, number) in names.sorted(by: { !isManifest($0.key) && isManifest($1.key) }) {
             let path = "\(folder)/\(name)"
+            if name.hasPrefix(".segget/") {
+                try FileManager.default.createDirectory(
+                    atPath: "\(folder)/.segget", withIntermediateDirectories: true)
+            }
             if let other = paths[number] {
                 guard link(other, path) == 0 else { throw SystemCallError("link \(path)") }
                 continue

@@ -35,12 +35,14 @@ struct PowerCutTests {
         trial.checkNames(seed: seed)
         trial.checkThatNothingDurableIsLost(seed: seed)
         if run == .slow { trial.checkThatDataIsMadeDurable() }
+        if run == .set { try trial.checkLedger(seed: seed) }
         let session = DownloadSession()
         var random = SplitMix64(seed: seed)
         // A repair takes longer, because its file is larger.
         for index in 0..<(run == .repairs ? Self.count / 2 : Self.count) {
             let state = trial.state(index, &random)
-            let isProgram = index % max(1, Self.count / Self.programs) == 0
+            // Only the program reads plans.
+            let isProgram = run == .set || index % max(1, Self.count / Self.programs) == 0
             await trial.resume(state, isProgram ? nil : session, "seed \(seed), \(index): \(state)")
         }
         await session.shutdown()
@@ -153,6 +155,44 @@ struct CutTrial: Sendable {
                 }
             }
         }
+    }
+
+    /// Expects each file that the ledger records to have its name and all of its bytes, at every
+    /// moment.
+    func checkLedger(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed &+ 2)
+        var most = 0
+        for moment in 0...record.operations.count {
+            for cut in PowerCut.plain + (0..<4).map({ _ in .random(random.next()) }) {
+                let folder = record.folder(after: moment, cut)
+                let files = try ledger(of: folder)
+                most = max(most, files.count)
+                for name in files {
+                    let isRight = folder[name]?.has(right) == true
+                    #expect(isRight, "seed \(seed), after \(moment), \(cut): \(name)")
+                }
+            }
+        }
+        #expect(most == run.files.count)
+        let end = try ledger(of: record.folder(after: record.operations.count, .losesAll))
+        #expect(end.count == run.files.count, "the ledger is not durable at the end")
+    }
+
+    /// The paths that the ledger records as complete.
+    private func ledger(of folder: StoredFolder) throws -> Set<String> {
+        let suffix = ".ledger"
+        guard let name = folder.names.keys.first(where: { $0.hasSuffix(suffix) }),
+            let file = folder[name]
+        else { return [] }
+        let sandbox = try Sandbox("segget-ledger", under: "/dev/shm")
+        let set = String(name.dropFirst(".segget/".count).dropLast(suffix.count))
+        try sandbox.write("\(set)\(suffix)", String(decoding: file.bytes, as: UTF8.self))
+        var paths: Set<String> = []
+        let ledger = try? LedgerFile(reading: set, in: Folder(sandbox.path))
+        try ledger?.forEachMark { mark, _ in
+            if mark.event == .complete { paths.insert(mark.path) }
+        }
+        return paths
     }
 
     /// Expects most of the received bytes to be durable before the file is complete.

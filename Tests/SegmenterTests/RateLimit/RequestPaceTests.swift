@@ -131,6 +131,17 @@ import Testing
         }
     }
 
+    /// The first response may not count the requests that were sent at the same time.
+    @Test func requestsWithoutResponseCount() {
+        let quota = StatedQuota(remaining: 3, reset: 20, total: 8, window: 20)
+        for (unanswered, isNone) in [(0, false), (2, false), (3, true), (9, true)] {
+            var pace = RequestPace()
+            for _ in 0...unanswered { pace.asked(now: 0) }
+            pace.stated([quota], isServed: true, unanswered: unanswered, now: 0)
+            #expect((pace.delay(now: 0) == 21) == isNone, "\(unanswered)")
+        }
+    }
+
     /// In no period are more requests sent than the rate has, and nearly as many are.
     @Test(arguments: ["1/s", "7/s", "20/s", "1000/s", "90/m", "600/m", "5000/h"])
     func boundHoldsInEachPeriod(text: String) throws {
