@@ -117,7 +117,7 @@ final class BatchRun: Sendable {
                     owners.withLock { $0 = $0.filter(\.value) }
                 }
                 var entries: [FirstRequests.Entry] = []
-                while next < count, slots.hasRoom, !gate.isBusy, !isStopping, !Task.isCancelled {
+                while next < count, slots.hasRoom(for: list.size(next)), !gate.isBusy, !isStopping, !Task.isCancelled {
                     if !begun.knows(next) {
                         if let ahead {
                             begun = await ahead.value

@@ -49,6 +49,8 @@ final class BatchSlots: Sendable {
         /// The number of queued files, and the sum of their known sizes.
         var ahead = 0
         var aheadBytes: Int64 = 0
+        /// The number of queued files that are known to be large.
+        var aheadLarge = 0
         /// The number of bytes of each parked file, by its index in the list.
         var parked: [Int: Int] = [:]
         var parkedBytes = 0
@@ -79,11 +81,11 @@ final class BatchSlots: Sendable {
 
         var mayStart: Bool { mayStart(size: nil) }
 
-        func mayStart(size: Int64?) -> Bool {
+        func mayStart(size: Int64?, besideLarge queued: Int = 0) -> Bool {
             width.allows(
                 size: size,
                 beside: .init(
-                    large: large.count, small: small.count, unknown: unknown,
+                    large: large.count + queued, small: small.count, unknown: unknown,
                     parked: width.isAsked ? parked.count : 0))
                 && parked.count < mostParked.files && complete.count < mostComplete
                 && parkedBytes < (width.isNearby ? mostParked.bytesNearby : mostParked.bytes)
@@ -148,8 +150,16 @@ final class BatchSlots: Sendable {
     /// queued ones.
     var mayStart: Bool { state.withLock { $0.ahead == 0 && $0.mayStart } }
 
-    /// Whether another file may start or be queued.
-    var hasRoom: Bool { state.withLock { $0.room > 0 } }
+    /// Whether another file of this size in bytes may start or be queued; `nil` if it is unknown.
+    ///
+    /// A file that is known to be large is queued only if it may start.
+    func hasRoom(for size: Int64?) -> Bool {
+        state.withLock { state in
+            guard state.room > 0 else { return false }
+            guard let size, BatchWidth.isLarge(size) else { return true }
+            return state.mayStart(size: size, besideLarge: state.aheadLarge)
+        }
+    }
 
     /// Whether no file is active, queued, parked or set aside.
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
@@ -193,6 +203,7 @@ final class BatchSlots: Sendable {
         state.withLock { state in
             state.ahead += 1
             state.aheadBytes += size ?? 0
+            if let size, BatchWidth.isLarge(size) { state.aheadLarge += 1 }
         }
     }
 
@@ -211,6 +222,7 @@ final class BatchSlots: Sendable {
             state.underWay += 1
             if let index, let size {
                 if BatchWidth.isLarge(size) {
+                    state.aheadLarge -= 1
                     state.large.insert(index)
                 } else {
                     state.small.insert(index)

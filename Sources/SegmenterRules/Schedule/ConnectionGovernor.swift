@@ -168,8 +168,9 @@ package struct ConnectionGovernor: Sendable, Hashable {
     ///   - most: The maximum number of connections, at least 1.
     ///   - isGiven: Whether the user gave that number. The governor then starts with it, or with
     ///     `many` if it is at least twice as large.
+    ///   - least: The number to start with, even if it would start with fewer.
     ///   - roundTrip: The time to connect in seconds; `nil` when unknown.
-    init(most: Int, isGiven: Bool = false, roundTrip: Double? = nil) {
+    init(most: Int, isGiven: Bool = false, atLeast least: Int = 1, roundTrip: Double? = nil) {
         self.most = most
         let first =
             switch roundTrip ?? Self.longRoundTrip {
@@ -178,7 +179,7 @@ package struct ConnectionGovernor: Sendable, Hashable {
             case ..<Self.veryLongRoundTrip: 4
             default: Self.many
             }
-        target = min(most, first)
+        target = min(most, max(first, least))
     }
 
     /// Whether the governor still searches for its first number.
@@ -210,6 +211,12 @@ package struct ConnectionGovernor: Sendable, Hashable {
                 before: 0, rateBefore: 0, begun: now, start: sample, length: length(roundTrip))
         }
         return target
+    }
+
+    /// Continues with at least this number of connections, which are in use in any case.
+    package mutating func raise(to number: Int) {
+        guard number > target else { return }
+        (target, step) = (min(number, most), nil)
     }
 
     private func length(_ roundTrip: Double) -> Double { max(2 * roundTrip, Self.shortestStep) }

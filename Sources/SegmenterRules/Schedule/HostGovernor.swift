@@ -167,18 +167,22 @@ package struct HostGovernor: Sendable {
             (governor, target) = (nil, most)
             return
         }
+        let busy = others + files.values.reduce(0) { $0 + $1.use.busy }
         if governor?.most != most {
             let isGiven = most < ConnectionCount.automatic.most
             governor = ConnectionGovernor(
-                most: most, isGiven: isGiven, roundTrip: network.roundTrip ?? roundTrip)
+                most: most, isGiven: isGiven, atLeast: busy,
+                roundTrip: network.roundTrip ?? roundTrip)
         }
         // One connection above the limit tests whether the limit has risen.
         let cap = limit.map { min(most, $0 + 1) } ?? most
+        // So many files are in progress in any case, each with a connection.
+        governor?.raise(to: min(Self.usualFiles, files.count, cap))
         target = min(governor?.target ?? 1, cap)
-        let busy = others + files.values.reduce(0) { $0 + $1.use.busy }
         // While connections have no file, or while there are surplus ones, the goodput does not show
-        // what this number yields.
-        guard (target...target + max(1, target / 8)).contains(busy) else {
+        // what this number yields. But each file has a connection in any case.
+        let slack = target / 8
+        guard (target - slack...max(target + max(1, slack), files.count)).contains(busy) else {
             fullSince = nil
             return
         }
@@ -194,7 +198,7 @@ package struct HostGovernor: Sendable {
             disordered: network.disordered, presentRoundTrip: network.presentRoundTrip,
             remaining: remaining,
             isHeldBack: files.values.allSatisfy(\.use.isHeldBack) || network.load >= Width.busy,
-            cap: cap, used: busy)
+            cap: cap, used: min(busy, target))
         target = governor?.step(sample, now: now) ?? target
     }
 

@@ -26,9 +26,9 @@ struct BatchSlotsTests {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 { slots.begin() }
         slots.park(0, bytes: 1_000)
-        #expect(!slots.mayStart && !slots.hasRoom)
+        #expect(!slots.mayStart && !slots.hasRoom(for: nil))
         slots.end(0, isDone: true)
-        #expect(slots.mayStart && slots.hasRoom)
+        #expect(slots.mayStart && slots.hasRoom(for: nil))
     }
 
     /// As many files as may be active can be queued.
@@ -37,13 +37,13 @@ struct BatchSlotsTests {
     @Test func queuesFirstRequests() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         var count = 0
-        while slots.hasRoom, count < 100 {
+        while slots.hasRoom(for: nil), count < 100 {
             slots.queue()
             count += 1
         }
         #expect(count == 16)
         for index in 0..<16 { #expect(slots.start() == (index < 8)) }
-        #expect(!slots.mayStart && !slots.isStuck && !slots.hasRoom)
+        #expect(!slots.mayStart && !slots.isStuck && !slots.hasRoom(for: nil))
         slots.park(0, bytes: 1_000, isFollowed: true)
         #expect(slots.isStuck && slots.start() && !slots.start())
         for _ in 0..<7 { #expect(slots.start(must: true)) }
@@ -55,10 +55,10 @@ struct BatchSlotsTests {
     @Test func queuesNothingWithGivenNumber() {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 {
-            #expect(slots.hasRoom)
+            #expect(slots.hasRoom(for: nil))
             slots.queue()
         }
-        #expect(!slots.hasRoom && slots.start() && slots.start() && !slots.hasRoom)
+        #expect(!slots.hasRoom(for: nil) && slots.start() && slots.start() && !slots.hasRoom(for: nil))
     }
 
     /// `change` returns if a queued request could start.
@@ -195,5 +195,22 @@ struct BatchSlotsTests {
         task.cancel()
         await task.value
         #expect(!slots.mayStart)
+    }
+
+    /// A file that is known to be large waits where it costs nothing, and no small one behind it.
+    @Test func largeFileIsQueuedOnlyIfItMayStart() {
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        _ = slots.take(.init(files: 4), of: "a")
+        let large: Int64 = 1 << 30
+        var count = 0
+        while slots.hasRoom(for: large), count < 100 {
+            slots.queue(size: large)
+            count += 1
+        }
+        #expect(count == 4 && slots.hasRoom(for: 1000))
+        for index in 0..<4 { #expect(slots.start(index, size: large)) }
+        #expect(!slots.hasRoom(for: large) && slots.hasRoom(for: 1000))
+        slots.end(0, isDone: true)
+        #expect(slots.hasRoom(for: large))
     }
 }

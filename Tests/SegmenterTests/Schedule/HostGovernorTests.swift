@@ -102,6 +102,23 @@ struct HostGovernorTests {
         #expect(governor.target == 6 && shares(governor, 2) == [3, 3])
     }
 
+    /// A nearby server starts with few connections, but more files have begun already.
+    @Test(arguments: [0.0005, 0.005]) func numberGrowsWhereServerLimitsConnections(trip: Double) {
+        var governor = HostGovernor(roundTrip: trip)
+        var received = [Int64](repeating: 0, count: 8)
+        for tick in 1...60 {
+            for id in received.indices {
+                let share = governor.share(of: id)
+                received[id] += Int64(share) * 200_000
+                governor.report(
+                    id, .init(received: received[id], remaining: 1 << 30, busy: share, most: 64))
+            }
+            governor.step(
+                .init(roundTrip: trip), backlog: .init(files: 9), now: Double(tick) / 10)
+        }
+        #expect(governor.target == 64)
+    }
+
     @Test func sharesStayWithinBound() {
         forEachSeed(200) { seed, random in
             let most = Int.random(in: 1...64, using: &random)

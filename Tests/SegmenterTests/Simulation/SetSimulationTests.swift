@@ -37,7 +37,7 @@ import Testing
                         in: log(range.lowerBound)...log(range.upperBound), using: &random))
             }
             kind = Kind.allCases[Int(seed) % Kind.allCases.count]
-            let roundTrip = spread(0.01...0.15)
+            let roundTrip = spread(0.0003...0.15)
             var network = SimulatedNetwork(
                 roundTrip: roundTrip, handshakes: Bool.random(using: &random) ? 1 : 2)
             let count = Int(spread(3...120))
@@ -64,11 +64,11 @@ import Testing
                 let each = rate / spread(1...12)
                 network.cap = { dice($0) < 0.1 ? each / 10 : each }
             case .refusing:
-                network.served = Int(spread(14...44))
+                network.served = Int(spread(12...44))
                 let each = 2 * rate / Double(network.served)
                 network.cap = { _ in each }
             case .bounded:
-                let number = Int(spread(6...32))
+                let number = Int(spread(1...64))
                 most = number
                 let each = rate / Double(number) * spread(0.5...4)
                 network.cap = { _ in each }
