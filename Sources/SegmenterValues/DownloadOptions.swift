@@ -8,7 +8,7 @@
 
 /// The options for the download of one file.
 public struct DownloadOptions: Sendable, Hashable {
-    /// The number of concurrent connections.
+    /// The number of concurrent connections; in a batch, that of a host over all files.
     public var connections = ConnectionCount.automatic
     /// The fewest bytes that justify a connection; `nil` for no such bound.
     ///

@@ -206,9 +206,7 @@ final class Aria2Run: Sendable {
         guard let only = fetched.first, fetched.count == 1 else {
             let jobs = settings.jobs.map { min(max(1, $0), Self.mostConnections) }
             let atATime = min(jobs ?? Self.usualJobs, fetched.count)
-            let batch = session.start(
-                count: fetched.count, jobs: jobs
-            ) { [self] in
+            let batch = session.startSeparately(count: fetched.count, jobs: jobs) { [self] in
                 var item = item(fetched[$0])
                 let share = min(item.options.connections.most, Self.mostConnections / atATime)
                 item.options.connections = .upTo(share)

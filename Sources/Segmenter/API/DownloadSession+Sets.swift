@@ -34,9 +34,7 @@ extension DownloadSession {
         } item: {
             set.item(work.files[$0], of: work, options: options)
         }
-        return start(
-            list, jobs: jobs, failFast: failFast, refreshURL, jars, sharesHosts: true
-        ) {
+        return start(list, jobs: jobs, failFast: failFast, refreshURL, jars) {
             set.record(work.files[$0], $1)
         }
     }

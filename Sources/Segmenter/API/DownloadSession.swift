@@ -112,8 +112,8 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - items: The files, in the order in which they start.
-    ///   - jobs: The number of files to download at a time, 1…64. `nil` means 4, and up to 64 while
-    ///     the files are small.
+    ///   - jobs: The number of files to download at a time, 1…64. `nil` means a few large files, or
+    ///     up to 64 small ones.
     ///   - failFast: Whether the first failure stops the other files.
     ///   - staysOpen: Whether more files may follow. If `true`, `DownloadBatch.add` accepts files,
     ///     and the batch does not end before ``DownloadBatch/close()``.
@@ -132,8 +132,8 @@ public final class DownloadSession: Sendable {
     ///
     /// - Parameters:
     ///   - count: The number of files.
-    ///   - jobs: The number of files to download at a time, 1…64. `nil` means 4, and up to 64 while
-    ///     the files are small.
+    ///   - jobs: The number of files to download at a time, 1…64. `nil` means a few large files, or
+    ///     up to 64 small ones.
     ///   - failFast: Whether the first failure stops the other files.
     ///   - refreshURL: Returns a new link when the server refuses the URL of a file.
     ///   - item: Returns the file at an index of the list, from 0. Every call with the same index
@@ -154,11 +154,21 @@ public final class DownloadSession: Sendable {
         start(BatchList(count, item: item), jobs: jobs, failFast: failFast, refreshURL, jars)
     }
 
-    /// Starts the download of a list; with `sharesHosts`, its files share the connections of each
-    /// host, and otherwise each has its own.
+    /// Starts the download of a list whose files have connections of their own.
+    ///
+    /// `DownloadOptions.connections` is the number for each file, which has the same meaning in
+    /// aria2.
+    package func startSeparately(
+        count: Int, jobs: Int?, item: @escaping @Sendable (Int) -> BatchItem
+    ) -> DownloadBatch {
+        start(BatchList(count, item: item), jobs: jobs, failFast: false, nil, sharesHosts: false)
+    }
+
+    /// Starts the download of a list; its files share the connections of each host, unless
+    /// `sharesHosts` is not set.
     func start(
         _ list: BatchList, jobs: Int?, failFast: Bool, _ refreshURL: RefreshURL?,
-        _ jars: CookieJars? = nil, sharesHosts: Bool = false, record: BatchRun.Record? = nil
+        _ jars: CookieJars? = nil, sharesHosts: Bool = true, record: BatchRun.Record? = nil
     ) -> DownloadBatch {
         let run = BatchRun(
             loop: loop, list: list, jobs: jobs, failFast: failFast, names: names,

@@ -35,6 +35,8 @@ final class BatchRun: Sendable {
     private let owners = Monitor<[String: Bool]>([:])
     /// Whether all files share the connections of each host; otherwise each has its own.
     private let sharesHosts: Bool
+    /// Whether the list has only one file, which is downloaded like one without a list.
+    private var isSingle: Bool { list.ends(after: 1) }
     /// The files that are not queued yet.
     private let backlog = Monitor(HostGovernor.Backlog())
     /// The origins that use HTTP/1.1 over TLS.
@@ -43,7 +45,7 @@ final class BatchRun: Sendable {
     init(
         loop: TransferLoop, list: BatchList, jobs: Int?, failFast: Bool, names: BatchNames,
         events: BatchEvents, refreshURL: RefreshURL? = nil, jars: CookieJars? = nil,
-        sharesHosts: Bool = false, record: Record? = nil
+        sharesHosts: Bool = true, record: Record? = nil
     ) {
         self.sharesHosts = sharesHosts
         self.loop = loop
@@ -107,9 +109,9 @@ final class BatchRun: Sendable {
                     firstRequests.cancel()
                     list.close()
                 } else if count < list.count {
-                    // The caller's limit of connections also bounds the number of small files.
                     if count == 0 {
-                        slots.limit(to: list[0].options.connections, isOfHost: sharesHosts)
+                        // The number of connections of a file also limits that of small files.
+                        if !sharesHosts { slots.limit(to: list[0].options.connections) }
                         gate.resize(to: places)
                     }
                     count = await takeNamedPaths(from: count)
@@ -117,7 +119,9 @@ final class BatchRun: Sendable {
                     owners.withLock { $0 = $0.filter(\.value) }
                 }
                 var entries: [FirstRequests.Entry] = []
-                while next < count, slots.hasRoom(for: list.size(next)), !gate.isBusy, !isStopping, !Task.isCancelled {
+                while next < count, slots.hasRoom(for: list.size(next)), !gate.isBusy, !isStopping,
+                    !Task.isCancelled
+                {
                     if !begun.knows(next) {
                         if let ahead {
                             begun = await ahead.value
@@ -134,8 +138,10 @@ final class BatchRun: Sendable {
                     } else {
                         // Files start in the order of the list. A file with a slot may wait for the
                         // names of all earlier files, so none of these may be waiting for a slot.
-                        guard slots.mayStart, !isBegun || gate.tryEnter() else { break }
-                        slots.begin(large: isBegun ? index : nil)
+                        guard slots.mayStart(at: url?.origin), !isBegun || gate.tryEnter() else {
+                            break
+                        }
+                        slots.begin(index, isLarge: isBegun, at: url?.origin)
                         group.addTask { await self.run(index, url, isBegun: isBegun) }
                     }
                     next += 1
@@ -179,13 +185,14 @@ final class BatchRun: Sendable {
 
     /// The facts about the set that the files' fetches need; `nil` if each has connections of its own.
     private var set: Fetch.FileSet? {
-        guard sharesHosts else { return nil }
+        guard sharesHosts, !isSingle else { return nil }
         return Fetch.FileSet(
-            backlog: { [backlog, slots] in
+            backlog: { [backlog, slots] origin in
                 var backlog = backlog.withLock { $0 }
                 let queued = slots.queued
                 backlog.files += queued.files
                 backlog.bytes = backlog.bytes.map { $0 + queued.bytes }
+                backlog.active = slots.active(of: origin)
                 return backlog
             },
             found: { [self] origin, room in
@@ -204,7 +211,7 @@ final class BatchRun: Sendable {
         begin(index, url)
         let began = monotonicSeconds()
         let size = list.size(index)
-        return FirstRequests.Entry(index: index, request: request, size: size) {
+        return FirstRequests.Entry(index: index, request: request, size: size, url: url) {
             [self] exchange in
             if url.isSecure, exchange.isKept, !exchange.isHTTP2 {
                 plainOrigins.withLock { _ = $0.insert(url.origin) }
@@ -225,7 +232,7 @@ final class BatchRun: Sendable {
     private func range(for url: WebURL) -> ByteRange {
         let isPlain =
             !url.isSecure || plainOrigins.withLock { $0.contains(url.origin) }
-        return sharesHosts && isPlain ? Probe.setRange : Probe.smallRange
+        return sharesHosts && !isSingle && isPlain ? Probe.setRange : Probe.smallRange
     }
 
     /// Starts a task for a file that its first request did not deliver completely.
@@ -274,6 +281,7 @@ final class BatchRun: Sendable {
             var begun = Begun(range: range.prefix(length))
             for index in begun.range {
                 let item = list[index]
+                if sharesHosts { slots.bound(to: item.options.connections) }
                 let url = WebURL(item.url)
                 begun.urls.append(url)
                 // A file with a single request always gets a task.

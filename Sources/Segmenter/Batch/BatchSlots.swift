@@ -41,6 +41,12 @@ final class BatchSlots: Sendable {
     private struct State {
         var width: BatchWidth
         var underWay = 0
+        /// The origins of active and parked files, if the connections of each host are bounded.
+        var origins: [Int: String] = [:]
+        /// The number of active files of each of these origins.
+        var filesOf: [String: Int] = [:]
+        /// The origin of the next file, if that file was not allowed to start.
+        var next: String?
         /// The active files that are known to be large, and those that are known to be small.
         var large: Set<Int> = []
         var small: Set<Int> = []
@@ -79,20 +85,48 @@ final class BatchSlots: Sendable {
             width.width + mostAhead - (width.isAsked ? load : unknown + small.count) - ahead
         }
 
-        var mayStart: Bool { mayStart(size: nil) }
+        /// Whether the connections of each host are bounded.
+        var isBounded: Bool { width.bound.map { $0 < .max } ?? false }
 
-        func mayStart(size: Int64?, besideLarge queued: Int = 0) -> Bool {
-            width.allows(
-                size: size,
-                beside: .init(
-                    large: large.count + queued, small: small.count, unknown: unknown,
-                    parked: width.isAsked ? parked.count : 0))
+        /// - Parameters:
+        ///   - size: The size of the file in bytes; `nil` if it is unknown.
+        ///   - origin: The origin of its URL.
+        ///   - queued: The number of queued files that count as active.
+        ///   - countsExtra: Whether connections that files have beyond one each count.
+        /// - Returns: Whether the file may start.
+        func mayStart(
+            size: Int64? = nil, at origin: String?, besideLarge queued: Int = 0,
+            countsExtra: Bool = true
+        ) -> Bool {
+            var load = BatchWidth.Load(
+                large: large.count + queued, small: small.count, unknown: unknown,
+                parked: width.isAsked ? parked.count : 0)
+            if let origin, isBounded {
+                load.ofHost = ((filesOf[origin] ?? 0) + queued, countsExtra ? extra(at: origin) : 0)
+            }
+            return width.allows(size: size, beside: load)
                 && parked.count < mostParked.files && complete.count < mostComplete
                 && parkedBytes < (width.isNearby ? mostParked.bytesNearby : mostParked.bytes)
         }
 
-        /// Forgets the size of a file that is no longer active.
-        mutating func forget(_ index: Int) {
+        /// The number of connections that the files of a host have beyond one each.
+        ///
+        /// Those of a host to which links of the list lead count for each host of the list.
+        private func extra(at origin: String) -> Int {
+            rooms.filter { $0.key == origin || filesOf[$0.key] == nil }
+                .reduce(0) { $0 + $1.value.extra }
+        }
+
+        /// Counts a file as active; its index is `nil` if it is not known.
+        mutating func enter(_ index: Int?) {
+            underWay += 1
+            if let index, let origin = origins[index] { filesOf[origin, default: 0] += 1 }
+        }
+
+        /// Counts a file as not active any more.
+        mutating func leave(_ index: Int) {
+            underWay -= 1
+            if let origin = origins[index] { filesOf[origin, default: 1] -= 1 }
             large.remove(index)
             small.remove(index)
         }
@@ -100,7 +134,7 @@ final class BatchSlots: Sendable {
         var isEmpty: Bool { underWay + ahead + parked.count + asides.count == 0 }
 
         /// Whether a queued request could start.
-        var isStuck: Bool { ahead > 0 && mayStart }
+        var isStuck: Bool { ahead > 0 && mayStart(at: next) }
 
         /// Whether the task that starts files should check for work.
         ///
@@ -115,11 +149,11 @@ final class BatchSlots: Sendable {
         /// active.
         fileprivate mutating func takeAside() -> Answer<Void>? {
             let isAlone = underWay + ahead == 0
-            guard isAlone || mayStart,
-                let index = asides.filter({ $1.waiting != nil && ($1.mayGoOn || isAlone) }).keys
-                    .min()
-            else { return nil }
-            underWay += 1
+            let ready = asides.filter {
+                $1.waiting != nil && (isAlone || $1.mayGoOn && mayStart(at: origins[$0]))
+            }
+            guard let index = ready.keys.min() else { return nil }
+            enter(index)
             return asides.removeValue(forKey: index)?.waiting
         }
 
@@ -127,7 +161,7 @@ final class BatchSlots: Sendable {
         fileprivate mutating func leaveAside(_ index: Int) -> Answer<Void>? {
             guard let waiting = asides[index]?.waiting else { return nil }
             asides[index] = nil
-            underWay += 1
+            enter(index)
             return waiting
         }
 
@@ -144,11 +178,21 @@ final class BatchSlots: Sendable {
 
     init(_ width: BatchWidth) { state = Monitor(State(width: width)) }
 
-    /// Whether another file may start with a task.
+    /// Returns whether another file, of this origin, may start with a task.
     ///
     /// No first request may be queued, because the new file may have to wait for the names of the
     /// queued ones.
-    var mayStart: Bool { state.withLock { $0.ahead == 0 && $0.mayStart } }
+    func mayStart(at origin: @autoclosure () -> String? = nil) -> Bool {
+        state.withLock { state in
+            let origin = state.isBounded ? origin() : nil
+            guard state.ahead == 0, state.mayStart(at: origin) else {
+                if state.ahead == 0 { state.next = origin }
+                return false
+            }
+            state.next = nil
+            return true
+        }
+    }
 
     /// Whether another file of this size in bytes may start or be queued; `nil` if it is unknown.
     ///
@@ -157,7 +201,8 @@ final class BatchSlots: Sendable {
         state.withLock { state in
             guard state.room > 0 else { return false }
             guard let size, BatchWidth.isLarge(size) else { return true }
-            return state.mayStart(size: size, besideLarge: state.aheadLarge)
+            let origin = state.filesOf.count == 1 ? state.filesOf.keys.first : nil
+            return state.mayStart(size: size, at: origin, besideLarge: state.aheadLarge)
         }
     }
 
@@ -172,6 +217,20 @@ final class BatchSlots: Sendable {
 
     /// The number of queued files, and the sum of their known sizes.
     var queued: (files: Int, bytes: Int64) { state.withLock { ($0.ahead, $0.aheadBytes) } }
+
+    /// Returns the number of active files of a host and one that waits; 0 if there is no bound.
+    ///
+    /// The waiting file is one that was set aside, or the next one if only the connections of other
+    /// files keep it from starting.
+    func active(of origin: String) -> Int {
+        state.withLock { state in
+            guard state.isBounded else { return 0 }
+            let isAwaited =
+                state.asides.values.contains { $0.origin == origin }
+                || state.next == origin && state.mayStart(at: origin, countsExtra: false)
+            return (state.filesOf[origin] ?? 0) + (isAwaited ? 1 : 0)
+        }
+    }
 
     /// The number of large files that may be in progress.
     var largeLimit: Int { state.withLock { $0.width.largeLimit } }
@@ -190,11 +249,17 @@ final class BatchSlots: Sendable {
 
     /// Counts a file that starts with a task.
     ///
-    /// `large` is its index, if it counts as a large file.
-    func begin(large index: Int? = nil) {
+    /// - Parameters:
+    ///   - index: The file; `nil` if it is not known.
+    ///   - isLarge: Whether it counts as a large file.
+    ///   - origin: The origin of its URL.
+    func begin(
+        _ index: Int? = nil, isLarge: Bool = false, at origin: @autoclosure () -> String? = nil
+    ) {
         state.withLock { state in
-            state.underWay += 1
-            if let index { state.large.insert(index) }
+            if let index, state.isBounded { state.origins[index] = origin() }
+            state.enter(index)
+            if let index, isLarge { state.large.insert(index) }
         }
     }
 
@@ -212,14 +277,24 @@ final class BatchSlots: Sendable {
     /// - Parameters:
     ///   - index: The file; `nil` if it is not known.
     ///   - size: The size of the file in bytes; `nil` if it is unknown.
+    ///   - origin: The origin of its URL.
     ///   - must: Whether it starts in any case.
     /// - Returns: Whether the file is active now.
-    func start(_ index: Int? = nil, size: Int64? = nil, must: Bool = false) -> Bool {
+    func start(
+        _ index: Int? = nil, size: Int64? = nil, at origin: @autoclosure () -> String? = nil,
+        must: Bool = false
+    ) -> Bool {
         change(isFollowed: true) { state in
-            guard state.ahead > 0, must || state.mayStart(size: size) else { return false }
+            let origin = state.isBounded ? origin() : nil
+            state.next = origin
+            guard state.ahead > 0, must || state.mayStart(size: size, at: origin) else {
+                return false
+            }
+            state.next = nil
             state.ahead -= 1
             state.aheadBytes -= size ?? 0
-            state.underWay += 1
+            if let index { state.origins[index] = origin }
+            state.enter(index)
             if let index, let size {
                 if BatchWidth.isLarge(size) {
                     state.aheadLarge -= 1
@@ -238,8 +313,7 @@ final class BatchSlots: Sendable {
     func park(_ index: Int, bytes: Int, isFollowed: Bool = false) {
         change(isFollowed: isFollowed) { state in
             state.width.saw(isLarge: false)
-            state.underWay -= 1
-            state.forget(index)
+            state.leave(index)
             state.parked[index] = bytes
             state.parkedBytes += bytes
         }
@@ -248,8 +322,7 @@ final class BatchSlots: Sendable {
     /// Parks a file that was downloaded in segments, of which all bytes have arrived.
     func complete(_ index: Int) {
         change { state in
-            state.underWay -= 1
-            state.forget(index)
+            state.leave(index)
             state.parked[index] = 0
             state.complete.insert(index)
         }
@@ -257,14 +330,14 @@ final class BatchSlots: Sendable {
 
     /// Makes a parked file active again, because it cannot be published from memory.
     func unpark(_ index: Int) {
-        change { if $0.unpark(index) { $0.underWay += 1 } }
+        change { if $0.unpark(index) { $0.enter(index) } }
     }
 
     /// Adds a file, which may be parked, to those that need a task to continue.
     func leave(_ file: Unfinished) {
         change { state in
             let wasParked = state.unpark(file.index)
-            if wasParked { state.underWay += 1 }
+            if wasParked { state.enter(file.index) }
             // Its size is unknown if the request has failed.
             if !wasParked, file.answered.exchange.isKept {
                 if !state.large.contains(file.index) { state.width.saw(isLarge: true) }
@@ -284,10 +357,13 @@ final class BatchSlots: Sendable {
     }
 
     /// Applies the number of connections that the caller has set for each file.
-    ///
-    /// `isOfHost` means that the number is that of all files of a host.
-    func limit(to connections: ConnectionCount, isOfHost: Bool) {
-        state.withLock { $0.width.limit(to: connections, isOfHost: isOfHost) }
+    func limit(to connections: ConnectionCount) {
+        state.withLock { $0.width.limit(to: connections) }
+    }
+
+    /// Applies the number of connections that the caller has set for each host.
+    func bound(to connections: ConnectionCount) {
+        state.withLock { $0.width.bound(to: connections) }
     }
 
     /// Adjusts the number of slots after a small file; `wait` is the time to first byte.
@@ -298,8 +374,8 @@ final class BatchSlots: Sendable {
     /// `origin` is evaluated only if a file is set aside.
     func end(_ index: Int, of origin: @autoclosure () -> String? = nil, isDone: Bool) {
         let aside = change { state in
-            if !state.unpark(index) { state.underWay -= 1 }
-            state.forget(index)
+            if !state.unpark(index) { state.leave(index) }
+            state.origins[index] = nil
             if !isDone { state.hasFailure = true }
             guard !state.asides.isEmpty, let origin = origin() else { return state.takeAside() }
             let next = state.asides.filter { !$1.mayGoOn && $1.origin == origin }.keys.min()
@@ -316,8 +392,7 @@ final class BatchSlots: Sendable {
     /// immediately.
     func stepAside(_ index: Int, of origin: String, for delay: Double) async {
         let aside = change { state in
-            state.underWay -= 1
-            state.forget(index)
+            state.leave(index)
             state.asides[index] = Aside(origin: origin)
             return state.takeAside()
         }

@@ -14,16 +14,19 @@ final class FirstRequests: Sendable {
         let request: TransferRequest
         /// The size of the file in bytes; `nil` if it is unknown.
         let size: Int64?
+        /// The URL of the file.
+        let url: WebURL
         /// Called once on the loop thread, with a complete short body or the start of a longer one.
         let report: @Sendable (Exchange) -> Void
 
         init(
-            index: Int, request: TransferRequest, size: Int64? = nil,
+            index: Int, request: TransferRequest, size: Int64? = nil, url: WebURL,
             report: @escaping @Sendable (Exchange) -> Void
         ) {
             self.index = index
             self.request = request
             self.size = size
+            self.url = url
             self.report = report
         }
     }
@@ -68,7 +71,7 @@ final class FirstRequests: Sendable {
     private func go(_ worker: Worker) {
         guard !state.withLock({ $0.isCancelled }) else { return cancelWaiting() }
         while let entry = state.withLock({ $0.waiting.first }),
-            slots.start(entry.index, size: entry.size)
+            slots.start(entry.index, size: entry.size, at: entry.url.origin)
         {
             state.withLock { _ = $0.waiting.removeFirst() }
             let id = worker.smallRequests.enqueue(entry.request) {

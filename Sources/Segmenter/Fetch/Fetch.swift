@@ -28,7 +28,7 @@ final class Fetch: LoopClient, ServerUser {
     /// The functions are called on the loop thread.
     struct FileSet: Sendable {
         /// Returns the files that have not begun.
-        var backlog: @Sendable () -> HostGovernor.Backlog
+        var backlog: @Sendable (_ origin: String) -> HostGovernor.Backlog
         /// Receives the number of files and connections that a host has room for.
         var found: @Sendable (_ origin: String, HostGovernor.Room) -> Void
     }
@@ -532,7 +532,8 @@ extension Fetch: FetchFacts {
         servers.hosts[origin]?.report(id, use)
         servers.hosts[origin]?.step(
             network(to: origin), limit: servers.limits[origin]?.limit,
-            others: worker.smallRequests.underWay(at: origin), backlog: set.backlog(), now: now)
+            others: worker.smallRequests.underWay(at: origin), backlog: set.backlog(origin),
+            now: now)
         if let room = servers.hosts[origin]?.room { set.found(origin, room) }
         return servers.hosts[origin]?.share(of: id) ?? 1
     }

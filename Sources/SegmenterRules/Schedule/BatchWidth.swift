@@ -66,10 +66,8 @@ package struct BatchWidth: Sendable, Hashable {
     private var limit: Int
     /// The number of large files that may be in progress.
     package private(set) var largeLimit: Int
-    /// The most connections of a host that the user allows; `nil` if there is no bound.
-    private var bound: Int?
-    /// The number of connections that files have beyond one each.
-    private var extra = 0
+    /// The most connections of each host; `nil` if there is no bound.
+    package private(set) var bound: Int?
     /// Whether the number of large files follows that of the hosts' connections.
     private var isShared = false
     /// The numbers of small and large files so far whose sizes were unknown before.
@@ -94,7 +92,7 @@ package struct BatchWidth: Sendable, Hashable {
     }
 
     /// The active files.
-    package struct Load: Sendable, Hashable {
+    package struct Load: Sendable {
         /// Files that are known to be large or small.
         package var large = 0
         package var small = 0
@@ -102,6 +100,9 @@ package struct BatchWidth: Sendable, Hashable {
         package var unknown = 0
         /// Received files that count nevertheless.
         package var parked = 0
+        /// The active files of the host of the file that may start, and the number of connections
+        /// that these have beyond one each.
+        package var ofHost = (files: 0, extra: 0)
 
         package init(large: Int = 0, small: Int = 0, unknown: Int = 0, parked: Int = 0) {
             (self.large, self.small, self.unknown, self.parked) = (large, small, unknown, parked)
@@ -126,9 +127,9 @@ package struct BatchWidth: Sendable, Hashable {
     ///   - load: The active files.
     /// - Returns: Whether it may start.
     package func allows(size: Int64?, beside load: Load) -> Bool {
-        if let bound, load.all + extra >= bound { return load.all == 0 }
-        guard !isAsked else { return load.all < width }
-        guard isShared else { return load.all < width }
+        let host = load.ofHost
+        if let bound, host.files > 0, host.files + host.extra >= bound { return false }
+        guard isShared, !isAsked else { return load.all < width }
         let isLarge = size.map(Self.isLarge)
         guard isLarge == true || load.small + load.unknown < width else { return false }
         guard isLarge != false, load.large + load.unknown > 0 else { return true }
@@ -144,32 +145,25 @@ package struct BatchWidth: Sendable, Hashable {
         if isLarge, isShared, !isAsked { width = max(width, min(limit, Self.usual, width + 2)) }
     }
 
-    /// Takes the numbers of files and connections that the hosts have room for.
+    /// Takes the numbers of files that the hosts have room for.
     package mutating func take(_ rooms: some Collection<HostGovernor.Room>) {
         isShared = true
-        extra = rooms.reduce(0) { $0 + $1.extra }
         guard !isAsked else { return }
-        let files = rooms.reduce(0) { $0 + $1.files }
-        largeLimit = min(max(1, files), bound ?? Self.most)
+        largeLimit = min(max(1, rooms.reduce(0) { $0 + $1.files }), Self.most)
     }
 
-    /// Limits the number of files, if the user has set a number of connections.
+    /// Bounds the connections of each host over all files, if the user has set a number.
     ///
-    /// - Parameters:
-    ///   - connections: The number.
-    ///   - isOfHost: Whether that is the bound of a host over all files. Otherwise it is the
-    ///     number of each large file, and the limit of small files is that of all large ones.
-    package mutating func limit(to connections: ConnectionCount, isOfHost: Bool = false) {
-        guard connections != .automatic else { return }
-        if isOfHost {
-            let most = connections.most
-            bound = most
-            limit = min(limit, most)
-            width = min(width, most)
-            largeLimit = min(largeLimit, most)
-            return
-        }
-        guard !isAsked else { return }
+    /// The files of a list may state different numbers. The largest so far counts.
+    package mutating func bound(to connections: ConnectionCount) {
+        let most = connections == .automatic ? Int.max : connections.most
+        bound = max(bound ?? 1, most)
+    }
+
+    /// Limits the number of small files to the connections of all large ones, if the user has set
+    /// the number of connections of each file.
+    package mutating func limit(to connections: ConnectionCount) {
+        guard !isAsked, connections != .automatic else { return }
         defer { width = min(width, limit) }
         limit = max(largeLimit, min(limit, Self.most, Self.large * connections.most))
     }

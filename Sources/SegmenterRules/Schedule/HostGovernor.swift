@@ -40,6 +40,11 @@ package struct HostGovernor: Sendable {
         package var files: Int
         /// The sum of their sizes; `nil` if one is unknown.
         package var bytes: Int64?
+        /// The active files of the host and one that waits, if there is a bound; otherwise 0.
+        ///
+        /// Some of them take no part, for example because they wait for a further attempt. For each
+        /// of these, a connection is kept.
+        package var active = 0
 
         package init(files: Int = 0, bytes: Int64? = nil) {
             (self.files, self.bytes) = (files, bytes)
@@ -204,7 +209,7 @@ package struct HostGovernor: Sendable {
 
     /// Divides the connections among the files.
     private mutating func divide(_ others: Int, _ backlog: Backlog, _ now: Double) {
-        let most = target - others
+        let most = target - max(others, backlog.active - files.count)
         let free = most - files.count
         // Connections without a file are kept for the files that wait, but not for long: these may
         // be those of other hosts.

@@ -10,7 +10,7 @@ struct BatchTerminalTests {
         environment: String = "LC_ALL=C.UTF-8"
     ) throws -> Screen {
         try Screen(
-            [try Segget.binary(), "-j", "8", "-x", "1"] + arguments, in: stage.folder,
+            [try Segget.binary(), "-j", "8", "-x", "8"] + arguments, in: stage.folder,
             width: width, height: height, environment: environment)
     }
 

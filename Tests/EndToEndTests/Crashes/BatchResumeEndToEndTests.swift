@@ -75,7 +75,7 @@ struct BatchResumeEndToEndTests {
     /// Each file resumes under its name, and few bytes are downloaded twice.
     @Test func killedBatchResumes() throws {
         let stage = try BatchStage(size: 6_000_000)
-        let arguments = stage.urls(6) + ["-j", "6", "-x", "2", "-q"]
+        let arguments = stage.urls(6) + ["-j", "6", "-x", "6", "-q"]
         let kills = 4
         for kill in 1...kills {
             shuffle(stage, pace: 300_000)
@@ -100,9 +100,9 @@ struct BatchResumeEndToEndTests {
         }
         let served = stage.origin.requests.dropFirst(requests).reduce(0) { $0 + $1.bytesServed }
         #expect(served <= 6 * stage.size - kept + 6 * Stage.stolen)
-        // At each kill, at most the contents of the socket buffers of twelve connections are lost.
+        // At each kill, at most the contents of the socket buffers of six connections are lost.
         #expect(
-            stage.origin.bytesServed <= 6 * stage.size + Int64(kills) * (6 << 20) + 6 * Stage.stolen
+            stage.origin.bytesServed <= 6 * stage.size + Int64(kills) * (3 << 20) + 6 * Stage.stolen
         )
     }
 
@@ -115,7 +115,7 @@ struct BatchResumeEndToEndTests {
             if request.target == "/1/big.iso" { reply = .text(404) }
             if request.method == "GET" { reply.stallAfter = 50_000 }
         }
-        let process = try Run(urls + ["-x", "2"], in: stage.folder)
+        let process = try Run(urls + ["-x", "4"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {
                 ["big.iso", "big.1.iso"].allSatisfy { stage.recorded($0) ?? 0 >= 100_000 }
@@ -166,7 +166,7 @@ struct BatchResumeEndToEndTests {
         let stage = try BatchStage(size: 1_000_000, memory: 64 << 20)
         stage.origin.bendGET { _, reply in reply.stallAfter = 60_000 }
         let process = try Run(
-            stage.urls(20) + ["-j", "8", "-x", "2", "--json"], in: stage.folder)
+            stage.urls(20) + ["-j", "8", "-x", "16", "--json"], in: stage.folder)
         let names = (0..<8).map { $0 == 0 ? "big.iso" : "big.\($0).iso" }
         // A connection may have received more bytes in place of a late one.
         func isThere(_ name: String) -> Bool { stage.recorded(name) ?? 0 >= 120_000 }
@@ -198,7 +198,7 @@ struct BatchResumeEndToEndTests {
             }
             if request.method == "GET" { reply.stallAfter = 60_000 }
         }
-        let arguments = stage.urls(9) + ["-j", "3", "-x", "2"]
+        let arguments = stage.urls(9) + ["-j", "3", "-x", "6"]
         let process = try Run(arguments + ["--fail-fast"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {

@@ -136,7 +136,7 @@ struct OutlookTests {
             if request.method == "GET" { reply.stallAfter = 300_000 }
         }
         let process = try Run(
-            ["-x", "1", "-j", "2", stage.origin.url("/whole"), stage.origin.url("/ranged")],
+            ["-x", "2", "-j", "2", stage.origin.url("/whole"), stage.origin.url("/ranged")],
             in: stage.folder)
         try #require(
             eventually(timeout: 120) {

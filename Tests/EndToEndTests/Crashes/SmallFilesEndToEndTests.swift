@@ -50,7 +50,7 @@ struct SmallFilesEndToEndTests {
     @Test func sendsManyRequestsAtOnce() throws {
         let stage = try BatchStage(size: 20_000)
         stage.origin.bend { _, reply in reply.delayBeforeHeaders = 0.3 }
-        let outcome = try stage.run(list: Self.list(stage, 120), ["-q"])
+        let outcome = try stage.run(list: Self.list(stage, 120), ["-q", "-x", "64"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect((9...64).contains(stage.origin.peakConnections))
     }
@@ -88,8 +88,8 @@ struct SmallFilesEndToEndTests {
     /// The first request's bytes are the beginning of a large file, so no byte is downloaded twice.
     @Test func largeFilesAreDownloadedInSegments() throws {
         let stage = try BatchStage(size: 3_000_000)
-        stage.origin.bend { _, reply in reply.pace = 4_000_000 }
-        let outcome = try stage.run(list: Self.list(stage, 3), ["-q"])
+        stage.origin.bend { _, reply in reply.pace = 1_000_000 }
+        let outcome = try stage.run(list: Self.list(stage, 3), ["-q", "-x", "16"])
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         try Self.expectRight(stage, Self.names(3))
         // One byte is requested at the end if the download took longer than a second.

@@ -68,7 +68,7 @@ struct LostPartTests {
         let list = "\(stage.origin.url("/a"))\n  dir=sub\n\(stage.origin.url("/b"))\n"
         try Data(list.utf8).write(to: URL(fileURLWithPath: stage.path("list")))
         let process = try Run(
-            ["-i", "list", "-x", "2", "--stall-timeout", "500"], in: stage.folder)
+            ["-i", "list", "-x", "4", "--stall-timeout", "500"], in: stage.folder)
         #expect(process.waits(for: 200_000, name: "sub/a"))
         #expect(process.waits(for: 200_000, name: "b"))
         try FileManager.default.removeItem(atPath: stage.path("sub"))

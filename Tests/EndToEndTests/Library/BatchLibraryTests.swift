@@ -57,7 +57,7 @@ struct BatchLibraryTests {
         stage.origin.bendGET { _, reply in reply.stallAfter = 60_000 }
         let session = DownloadSession()
         var options = DownloadOptions()
-        options.connections = 1
+        options.connections = 3
         let folder = stage.folder
         let origin = stage.origin
         let batch = session.start(count: 10_000, jobs: 3) { [options] index in

@@ -37,7 +37,7 @@ struct BatchEndToEndTests {
         let stage = try BatchStage(size: 30_000)
         stage.origin.bendGET { _, reply in reply.delayBeforeHeaders = 0.05 }
         let process = try Run(
-            stage.urls(12, "f") + ["-j", "3", "-x", "1", "--json"], in: stage.folder)
+            stage.urls(12, "f") + ["-j", "3", "-x", "3", "--json"], in: stage.folder)
         let outcome = try process.wait()
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         var running = 0
@@ -58,6 +58,47 @@ struct BatchEndToEndTests {
         // Files that start together may report it in any order.
         #expect(order.enumerated().allSatisfy { abs($0.element - 1 - $0.offset) < 3 }, "\(order)")
         #expect(stage.origin.peakConnections <= 3)
+    }
+
+    /// `-x` is the bound of a host over all files; together, these use all of the connections.
+    @Test(arguments: [[], ["-j", "2"]])
+    func filesOfHostShareGivenConnections(jobs: [String]) async throws {
+        // No connection takes bytes that another one has requested, which would close that one.
+        let stage = try BatchStage(size: 100_000_000, memory: 400 << 20)
+        stage.origin.bendGET { _, reply in reply.pace = 500_000 }
+        let child = try Run(stage.urls(3) + jobs + ["-x", "4"], in: stage.folder)
+        let names = ["big.iso", "big.1.iso", "big.2.iso"].prefix(jobs.isEmpty ? 3 : 2)
+        let isThere = try await onThread {
+            child.waits { names.allSatisfy { (stage.recorded($0) ?? 0) >= 1_500_000 } }
+        }
+        #expect(isThere, "\(child.errorOutput)")
+        #expect(stage.origin.peakConnections == 4)
+        child.signal(SIGTERM)
+        #expect(try await child.ended().exitCode == 143)
+    }
+
+    /// The bound is that of each host, so files of another host need not wait.
+    @Test func eachHostHasGivenConnections() async throws {
+        let stage = try BatchStage(size: 1_000_000), other = try BatchStage(size: 20_000)
+        let isDue = Guarded(false)
+        stage.origin.bendGET { _, reply in
+            reply.stallAfter = 100_000
+            reply.release = isDue
+        }
+        let urls = [stage.origin.url("/slow"), other.origin.url("/a"), other.origin.url("/b")]
+        let child = try Run(urls + ["-x", "1", "--stall-timeout", "500"], in: stage.folder)
+        let isDone = try await onThread {
+            child.waits {
+                ["a", "b"].allSatisfy {
+                    FileManager.default.fileExists(atPath: stage.sandbox.path($0))
+                }
+            }
+        }
+        #expect(isDone, "\(child.errorOutput)")
+        isDue.withLock { $0 = true }
+        #expect(try await child.ended().exitCode == 0)
+        #expect(try stage.isRight("slow", "/slow"))
+        #expect(other.origin.peakConnections == 1)
     }
 
     @Test func listSetsOptionsOfEachFile() throws {
@@ -187,7 +228,7 @@ struct BatchEndToEndTests {
         let stage = try BatchStage(size: 2_000_000)
         stage.origin.bendGET { _, reply in reply.pace = 100_000 }
         let process = try Run(
-            stage.urls(3) + ["-x", "1", "--json", "--limit-rate", "10M"], in: stage.folder)
+            stage.urls(3) + ["-x", "3", "--json", "--limit-rate", "10M"], in: stage.folder)
         #expect(
             eventually(timeout: 120) {
                 (1...3).allSatisfy {

@@ -9,14 +9,14 @@ struct BatchSlotsTests {
     @Test func parkedFilesFreeSlots() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         for _ in 0..<8 { slots.begin() }
-        #expect(!slots.mayStart && !slots.isEmpty)
+        #expect(!slots.mayStart() && !slots.isEmpty)
         slots.park(0, bytes: 1_000)
-        #expect(slots.mayStart)
+        #expect(slots.mayStart())
         slots.begin()
         slots.unpark(0)
-        #expect(!slots.mayStart)
+        #expect(!slots.mayStart())
         for index in 0..<8 { slots.end(index, isDone: true) }
-        #expect(slots.mayStart && !slots.isEmpty && !slots.hasFailure)
+        #expect(slots.mayStart() && !slots.isEmpty && !slots.hasFailure)
         slots.park(8, bytes: 1_000)
         slots.end(8, isDone: false)
         #expect(slots.isEmpty && slots.hasFailure)
@@ -26,9 +26,9 @@ struct BatchSlotsTests {
         let slots = BatchSlots(BatchWidth(jobs: 2))
         for _ in 0..<2 { slots.begin() }
         slots.park(0, bytes: 1_000)
-        #expect(!slots.mayStart && !slots.hasRoom(for: nil))
+        #expect(!slots.mayStart() && !slots.hasRoom(for: nil))
         slots.end(0, isDone: true)
-        #expect(slots.mayStart && slots.hasRoom(for: nil))
+        #expect(slots.mayStart() && slots.hasRoom(for: nil))
     }
 
     /// As many files as may be active can be queued.
@@ -43,7 +43,7 @@ struct BatchSlotsTests {
         }
         #expect(count == 16)
         for index in 0..<16 { #expect(slots.start() == (index < 8)) }
-        #expect(!slots.mayStart && !slots.isStuck && !slots.hasRoom(for: nil))
+        #expect(!slots.mayStart() && !slots.isStuck && !slots.hasRoom(for: nil))
         slots.park(0, bytes: 1_000, isFollowed: true)
         #expect(slots.isStuck && slots.start() && !slots.start())
         for _ in 0..<7 { #expect(slots.start(must: true)) }
@@ -58,7 +58,8 @@ struct BatchSlotsTests {
             #expect(slots.hasRoom(for: nil))
             slots.queue()
         }
-        #expect(!slots.hasRoom(for: nil) && slots.start() && slots.start() && !slots.hasRoom(for: nil))
+        #expect(
+            !slots.hasRoom(for: nil) && slots.start() && slots.start() && !slots.hasRoom(for: nil))
     }
 
     /// `change` returns if a queued request could start.
@@ -79,14 +80,14 @@ struct BatchSlotsTests {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         slots.adjust(wait: wait.map { .init(usual: $0, least: $0) })
         var count = 0
-        while slots.mayStart, count < 10_000 {
+        while slots.mayStart(), count < 10_000 {
             slots.begin()
             slots.park(count, bytes: bytes)
             count += 1
         }
         #expect(count == most)
         slots.end(0, isDone: true)
-        #expect(slots.mayStart)
+        #expect(slots.mayStart())
     }
 
     @Test func changeIsNotMissed() async {
@@ -125,22 +126,68 @@ struct BatchSlotsTests {
         #expect(asked.width == 7)
     }
 
-    @Test(arguments: [(ConnectionCount.fixed(1), 1), (3, 3), (60, 48), (.automatic, 48)])
-    func boundOfHostLimitsWidth(connections: ConnectionCount, most: Int) {
-        var width = BatchWidth(jobs: nil)
-        width.limit(to: connections, isOfHost: true)
-        for _ in 0..<100 { width.adjust() }
-        #expect(width.width == most)
+    /// Of each host, as many files may be active as it may have connections.
+    @Test(arguments: [nil, 8])
+    func boundCountsFilesOfHost(jobs: Int?) {
+        let (origin, other) = (Self.origin, "http://b.test:80")
+        let slots = BatchSlots(BatchWidth(jobs: jobs))
+        slots.bound(to: 2)
+        slots.begin(0, isLarge: true, at: origin)
+        #expect(slots.mayStart(at: origin))
+        slots.queue()
+        #expect(slots.start(1, at: origin))
+        #expect(!slots.mayStart(at: origin) && slots.mayStart(at: other))
+        slots.queue()
+        #expect(!slots.start(2, at: origin) && !slots.isStuck)
+        slots.end(0, isDone: true)
+        #expect(slots.isStuck && slots.start(2, at: origin) && !slots.mayStart(at: origin))
+        slots.complete(1)
+        #expect(slots.mayStart(at: origin))
+        slots.unpark(1)
+        #expect(!slots.mayStart(at: origin))
+        for index in 1...2 { slots.end(index, isDone: true) }
+        #expect(slots.mayStart(at: origin) && slots.isEmpty)
+    }
+
+    /// A file may have more connections than one; those count too.
+    @Test func boundCountsConnectionsOfHost() {
+        let (origin, other) = (Self.origin, "http://b.test:80")
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        slots.bound(to: 4)
+        slots.begin(0, isLarge: true, at: origin)
+        #expect(slots.take(.init(files: 4, extra: 3), of: origin))
+        #expect(slots.active(of: origin) == 1)
+        #expect(!slots.mayStart(at: origin) && slots.active(of: origin) == 2)
+        #expect(slots.mayStart(at: other))
+        // The link of a file leads to a host without a file of its own.
+        slots.begin(1, isLarge: true, at: other)
+        #expect(slots.take(.init(files: 4, extra: 3), of: "http://c.test:80"))
+        #expect(!slots.mayStart(at: other))
+        slots.end(1, isDone: true)
+        #expect(slots.mayStart(at: other))
+    }
+
+    /// The largest number that a file of the list states is the bound.
+    @Test func largestBoundCounts() {
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        for count in [1, 3, 2] { slots.bound(to: .fixed(count)) }
+        for index in 0..<3 {
+            #expect(slots.mayStart(at: Self.origin))
+            slots.begin(index, at: Self.origin)
+        }
+        #expect(!slots.mayStart(at: Self.origin))
+        slots.bound(to: .automatic)
+        #expect(slots.mayStart(at: Self.origin))
     }
 
     /// Checks after the last byte delay no other file.
     @Test func completeFileFreesItsSlot() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
         #expect(slots.take(.init(files: 4), of: Self.origin))
-        for index in 0..<4 { slots.begin(large: index) }
-        #expect(!slots.mayStart)
+        for index in 0..<4 { slots.begin(index, isLarge: true) }
+        #expect(!slots.mayStart())
         slots.complete(0)
-        #expect(slots.mayStart && !slots.isEmpty)
+        #expect(slots.mayStart() && !slots.isEmpty)
         for index in 0..<4 { slots.end(index, isDone: true) }
         #expect(slots.isEmpty)
     }
@@ -154,7 +201,7 @@ struct BatchSlotsTests {
     /// - Returns: The task, which ends when the file has a slot again.
     private func stepAside(_ index: Int, _ slots: BatchSlots) async -> Task<Void, Never> {
         let task = Task { await slots.stepAside(index, of: Self.origin, for: 0) }
-        while !slots.mayStart { await Task.yield() }
+        while !slots.mayStart() { await Task.yield() }
         return task
     }
 
@@ -164,15 +211,15 @@ struct BatchSlotsTests {
         let task = await stepAside(0, slots)
         // Another file takes the slot. The end of another server's file changes nothing.
         slots.begin()
-        #expect(!slots.mayStart)
+        #expect(!slots.mayStart())
         slots.end(1, of: "http://b.test:80", isDone: true)
-        #expect(slots.mayStart && !slots.isEmpty)
+        #expect(slots.mayStart() && !slots.isEmpty)
         slots.end(2, of: Self.origin, isDone: true)
         await task.value
         // The file and the one that has taken its slot are active.
-        #expect(slots.mayStart)
+        #expect(slots.mayStart())
         slots.begin()
-        #expect(!slots.mayStart)
+        #expect(!slots.mayStart())
         for index in [0, 3] { slots.end(index, isDone: true) }
         #expect(!slots.isEmpty)
         slots.end(4, isDone: true)
@@ -194,7 +241,7 @@ struct BatchSlotsTests {
         let task = await stepAside(0, slots)
         task.cancel()
         await task.value
-        #expect(!slots.mayStart)
+        #expect(!slots.mayStart())
     }
 
     /// A file that is known to be large waits where it costs nothing, and no small one behind it.

@@ -91,6 +91,18 @@ struct HostGovernorTests {
         #expect(shares(governor, 2) == [2, 2])
     }
 
+    /// A file that waits for a further attempt takes no part, but keeps a connection.
+    @Test func activeFilesKeepConnections() {
+        var governor = governor([100, 100], most: 4)
+        var backlog = HostGovernor.Backlog()
+        backlog.active = 3
+        governor.step(.init(), backlog: backlog, now: 2)
+        #expect(shares(governor, 2).reduce(0, +) == 3)
+        backlog.active = 2
+        governor.step(.init(), backlog: backlog, now: 3)
+        #expect(shares(governor, 2) == [2, 2])
+    }
+
     @Test func serversLimitHolds() {
         var governor = HostGovernor(roundTrip: 0.05)
         for id in 0..<2 {
@@ -165,12 +177,15 @@ struct HostGovernorTests {
 
     @Test func boundCountsAllFilesAndConnections() {
         var width = BatchWidth(jobs: 4)
-        width.limit(to: .fixed(6), isOfHost: true)
-        #expect(width.allows(size: nil, beside: .init(large: 3)))
+        width.bound(to: .fixed(6))
+        var load = BatchWidth.Load(large: 3)
+        load.ofHost = (files: 3, extra: 2)
+        #expect(width.allows(size: nil, beside: load))
         #expect(!width.allows(size: nil, beside: .init(large: 4)))
-        width.take([.init(files: 3, extra: 3)])
-        #expect(!width.allows(size: nil, beside: .init(large: 3)))
-        #expect(width.allows(size: nil, beside: .init()))
+        load.ofHost.extra = 3
+        #expect(!width.allows(size: nil, beside: load))
+        load.ofHost = (files: 0, extra: 6)
+        #expect(width.allows(size: nil, beside: load))
     }
 
     @Test func largeFilesComeFirst() {

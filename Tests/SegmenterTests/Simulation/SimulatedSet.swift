@@ -81,7 +81,7 @@ struct SimulatedSet {
         left = sizes.count
         connections = SimulatedConnections(network, count: 0)
         governor = HostGovernor(roundTrip: network.roundTrip * network.handshakes)
-        if let most { width.limit(to: .fixed(most), isOfHost: true) }
+        if let most { width.bound(to: .fixed(most)) }
     }
 
     /// Returns the seconds until all files are complete; `nil` if they exceed the limit.
@@ -187,8 +187,9 @@ struct SimulatedSet {
             let firsts = requests.values.filter { $0.slot == nil && large[$0.file] == nil }
             let small = areSizesKnown ? firsts.count { !BatchWidth.isLarge(sizes[$0.file]) } : 0
             let known = areSizesKnown ? firsts.count - small : 0
-            let active = BatchWidth.Load(
+            var active = BatchWidth.Load(
                 large: large.count + known, small: small, unknown: firsts.count - small - known)
+            active.ofHost = (large.count + firsts.count, governor.room.extra)
             guard width.allows(size: size, beside: active), window.hasRoom(now: now),
                 limit.allows(beside: load, now: now)
             else { return }
