@@ -87,7 +87,7 @@ enum HelpText {
         ("output", " <file>", "Save as this file; `-` is standard output."),
         ("directory", " <dir>", "Save in this folder."),
         ("input-file", " <file>", "Download the files of this list."),
-        ("connections", " <n>", "Connections for each file: 1 to 64, or auto."),
+        ("connections", " <n>", "Connections for all files of a host: 1 to 64, or auto."),
         ("checksum", " <hex>", "Expected digest of the file."),
         ("limit-rate", " <rate>", "Limit the rate, such as 500K, 1.5M or 8Mbit."),
         ("continue", "", "Continue a file that curl, wget or a browser started."),

@@ -26,7 +26,7 @@ package struct BatchOptions: ParsableArguments {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Files to download at a time, 1 to 64 (default: 4, or up to 64 small ones).",
+            "Files to download at a time, 1 to 64 (default: a few large, or many small ones).",
             valueName: "n"))
     package var jobs: Int?
 

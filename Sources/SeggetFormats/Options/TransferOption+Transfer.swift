@@ -15,7 +15,7 @@ extension TransferOption {
                     "max-connection-per-server",
                     fixedConnections { min(16, $0.connections.most) }),
             ], .all,
-            help: "Connections for a file, or for a host of a set: 1 to 64, `auto` or `auto:N`.",
+            help: "Connections for all files of a host together: 1 to 64, `auto` or `auto:N`.",
             read: { options, text in
                 guard let count = ConnectionCount(text) else { return false }
                 options.connections = count
