@@ -16,6 +16,13 @@ extension Reply {
         }
     }
 
+    /// The names of the kept fields, by their length.
+    private static let namesByLength: [[String]] = {
+        let longest = Reply.fieldNames.reduce(0) { max($0, $1.utf8.count) }
+        return (0...longest).map { length in
+            Reply.fieldNames.filter { $0.utf8.count == length }
+        }
+    }()
     /// The number of header lines at which `readAll` gives up.
     private static let fewLines = 64
     /// The maximum number of lines to read of one field.
@@ -36,10 +43,11 @@ extension Reply {
                 return true
             }
             let length = strlen(header.name)
-            let name = Reply.fieldNames.first {
-                $0.utf8.count == length && strcasecmp($0, header.name) == 0
-            }
-            guard let name else { continue }
+            guard length < Self.namesByLength.count,
+                let name = Self.namesByLength[length].first(where: {
+                    strcasecmp($0, header.name) == 0
+                })
+            else { continue }
             if header.amount > 1 {
                 if header.index == 0 { repeated.append(name) }
             } else if let text = Self.text(header.value, of: name) {
@@ -70,8 +78,14 @@ extension Reply {
     /// libcurl 7.88 returns a carriage return as the value of an empty field.
     private static func text(_ value: UnsafePointer<CChar>?, of name: String) -> String? {
         let read = name == "location" ? locationText : headerText
-        guard let text = value.map(read), !text.allSatisfy(\.isWhitespace) else { return nil }
+        guard let text = value.map(read), !isBlank(text) else { return nil }
         return text
+    }
+
+    private static func isBlank(_ text: String) -> Bool {
+        guard let first = text.utf8.first else { return true }
+        // Values rarely begin with white space, and only then must all characters be looked at.
+        return !(0x21...0x7e).contains(first) && text.allSatisfy(\.isWhitespace)
     }
 
     /// Returns whether the server or proxy offered digest authentication, but not basic.
