@@ -58,7 +58,7 @@ package struct WebURL: Sendable, Hashable {
             scheme == "http" || scheme == "https",
             let host = Self.part(handle, CURLUPART_HOST), !host.isEmpty,
             let port = Self.part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT),
-            let (host, whole) = Self.asciiHost(handle, host)
+            let (host, whole) = Self.asciiHost(handle, host, in: text)
         else { return nil }
         // A fragment is never sent (RFC 9110 §7.1).
         curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
@@ -137,9 +137,15 @@ package struct WebURL: Sendable, Hashable {
     /// libcurl assumes that a host is in the encoding of the process's locale. This function sets
     /// the locale of the thread to UTF-8 meanwhile.
     private static func asciiHost(
-        _ handle: OpaquePointer, _ host: String
+        _ handle: OpaquePointer, _ host: String, in text: String
     ) -> (host: String, url: String)? {
-        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return readAgain(handle) }
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else {
+            // Without percent-encoding, the host is as it was written.
+            guard text.utf8.contains(UInt8(ascii: "%")) else {
+                return part(handle, CURLUPART_URL).map { (host, $0) }
+            }
+            return readAgain(handle)
+        }
         guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return nil }
         let earlier = uselocale(utf8)
         defer {
