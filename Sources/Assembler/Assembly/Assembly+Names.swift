@@ -69,6 +69,17 @@ extension Assembly {
         folder.isFree(name) && isUnbegun(name, in: folder)
     }
 
+    /// Returns whether the file, or a part or manifest of it, may be among the files of a folder.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file.
+    ///   - names: The result of ``Folder/fileNames()``.
+    /// - Returns: Whether one of them may be there.
+    package static func mayBeTouched(_ name: String, among names: Set<String>) -> Bool {
+        guard !names.isEmpty else { return false }
+        return names.contains(name) || PartNames.suffixes.contains { names.contains(name + $0) }
+    }
+
     /// Returns whether no part or manifest of an earlier run exists beside a name.
     static func isUnbegun(_ name: String, in folder: Folder) -> Bool {
         PartNames.suffixes.allSatisfy { folder.isFree(name + $0) }

@@ -15,6 +15,8 @@ final class BatchList: Sendable {
     private let item: @Sendable (Int) -> BatchItem
     /// Returns the size of a file in bytes; `nil` if it is unknown.
     let size: @Sendable (Int) -> Int64?
+    /// Whether the list has checked that each file has a path of its own.
+    var hasOwnPaths: Bool { order != nil }
     /// The places of the files in the caller's list, if the files start in another order.
     private let order: [UInt32]?
     private let state: Monitor<State>
@@ -27,7 +29,9 @@ final class BatchList: Sendable {
         state = Monitor(State(isOpen: isOpen))
     }
 
-    /// Creates a closed list of files with known sizes and paths, which starts with large files.
+    /// Creates a closed list of files with known sizes, which starts with large files.
+    ///
+    /// Each file has a path of its own.
     init(
         _ count: Int, size: @escaping @Sendable (Int) -> Int64?,
         item: @escaping @Sendable (Int) -> BatchItem

@@ -85,6 +85,14 @@ final class BatchNames: Sendable {
         }
     }
 
+    /// Returns the names that a folder had when a batch first looked at it; `nil` if it is not open.
+    func begunNames(in folder: String) -> Set<String>? {
+        state.withLock { state in
+            guard let (place, _) = try? enter(folder, &state) else { return nil }
+            return state.folders[place]?.begunNames
+        }
+    }
+
     /// Assigns the name in the folder, or a numbered one.
     ///
     /// - Parameters:

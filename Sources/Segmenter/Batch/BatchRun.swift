@@ -131,8 +131,8 @@ final class BatchRun: Sendable {
                         let rest = begun.range.upperBound..<count
                         ahead = rest.isEmpty ? nil : Task { await look(rest) }
                     }
-                    let (index, isBegun, url) = (next, begun.contains(next), begun.url(of: next))
-                    if !isBegun, let entry = firstRequest(index, url) {
+                    let (index, isBegun, file) = (next, begun.contains(next), begun[next])
+                    if !isBegun, let entry = firstRequest(index, file) {
                         slots.queue(size: entry.size)
                         entries.append(entry)
                     } else {
@@ -142,7 +142,7 @@ final class BatchRun: Sendable {
                             break
                         }
                         slots.begin(index, isLarge: isBegun, at: url?.origin)
-                        group.addTask { await self.run(index, url, isBegun: isBegun) }
+                        group.addTask { await self.run(index, file, isBegun: isBegun) }
                     }
                     next += 1
                     backlog.withLock { backlog in
@@ -203,9 +203,9 @@ final class BatchRun: Sendable {
     }
 
     /// The request that may deliver a whole file without a task; `nil` if the file needs a task.
-    private func firstRequest(_ index: Int, _ url: WebURL?) -> FirstRequests.Entry? {
-        guard case .success(let run) = download(list[index], index, url, isBegun: false),
-            let url, let (probe, request) = run.firstRequest(range(for: url))
+    private func firstRequest(_ index: Int, _ file: Begun.File) -> FirstRequests.Entry? {
+        guard case .success(let run) = download(file.item, index, file.url, isBegun: false),
+            let url = file.url, let (probe, request) = run.firstRequest(range(for: url))
         else { return nil }
         let range = request.range ?? Probe.smallRange
         begin(index, url)
@@ -261,29 +261,32 @@ final class BatchRun: Sendable {
     private func takeNamedPaths(from start: Int) async -> Int {
         await offLoop("names") { [self] in
             let count = list.count
-            for index in start..<count {
-                let item = list[index]
-                guard case .file(let path) = item.destination, !item.options.naming.numbersTaken
-                else { continue }
-                if !names.take(FileTarget(path: path)) {
-                    refused.withLock { _ = $0.insert(index) }
-                }
-            }
+            // Without suggested names, each path is taken when its file is looked at.
+            guard !list.hasOwnPaths else { return count }
+            for index in start..<count { takePath(of: list[index], index) }
             return count
         }
+    }
+
+    private func takePath(of item: BatchItem, _ index: Int) {
+        guard case .file(let path) = item.destination, !item.options.naming.numbersTaken else {
+            return
+        }
+        if !names.take(FileTarget(path: path)) { refused.withLock { _ = $0.insert(index) } }
     }
 
     /// Finds the files whose names or parts exist on disk, in the first stretch of a range.
     private func look(_ range: Range<Int>) async -> Begun {
         await offLoop("names") { [self] in
-            var folders: [String: Folder] = [:]
+            var begunNames: [String: Set<String>] = [:]
             let length = range.lowerBound == 0 ? Begun.firstStretch : Begun.stretch
             var begun = Begun(range: range.prefix(length))
             for index in begun.range {
                 let item = list[index]
                 if sharesHosts { slots.bound(to: item.options.connections) }
                 let url = WebURL(item.url)
-                begun.urls.append(url)
+                begun.files.append(.init(item: item, url: url))
+                if list.hasOwnPaths { takePath(of: item, index) }
                 // A file with a single request always gets a task.
                 guard item.options.mirrors.isEmpty, !item.options.singleRequest else {
                     begun.found.insert(index)
@@ -302,10 +305,14 @@ final class BatchRun: Sendable {
                     begun.found.insert(index)
                     continue
                 }
-                if folders[target.folder] == nil {
-                    folders[target.folder] = try? Folder(target.folder)
+                if begunNames[target.folder] == nil {
+                    begunNames[target.folder] = names.begunNames(in: target.folder)
                 }
-                guard let folder = folders[target.folder] else { continue }
+                // A file that has appeared since then is found when this one is published.
+                guard let here = begunNames[target.folder],
+                    Assembly.mayBeTouched(target.name, among: here),
+                    let folder = try? Folder(target.folder)
+                else { continue }
                 if !Assembly.isUntouched(target.name, in: folder),
                     // A file that this run has created only leads to a number for this one.
                     !isSuggested || !names.isNew(target)
@@ -317,10 +324,10 @@ final class BatchRun: Sendable {
         }
     }
 
-    /// Runs one file, with its parsed URL, to its end.
-    private func run(_ index: Int, _ url: WebURL?, isBegun: Bool) async {
-        begin(index, url)
-        switch download(list[index], index, url, isBegun: isBegun) {
+    /// Runs one file to its end.
+    private func run(_ index: Int, _ file: Begun.File, isBegun: Bool) async {
+        begin(index, file.url)
+        switch download(file.item, index, file.url, isBegun: isBegun) {
         case .success(let run): end(index, await run.withinTime())
         case .failure(let error):
             // The download would have released the place at the gate.
@@ -459,17 +466,23 @@ extension TransferFailure {
 
 /// The files in a stretch of the list whose expected names, or parts of them, exist on disk.
 private struct Begun: Sendable {
+    /// A file of the list.
+    struct File: Sendable {
+        let item: BatchItem
+        /// Its URL; `nil` if the text is not a URL.
+        let url: WebURL?
+    }
+
     /// The number of files in a stretch.
-    fileprivate static let stretch = 256
+    fileprivate static let stretch = 128
     /// The number of files in the first stretch, for which the start of the batch waits.
     fileprivate static let firstStretch = 16
 
     var range = 0..<0
     var found: Set<Int> = []
-    /// The URLs of the files; `nil` where the text is not a URL.
-    var urls: [WebURL?] = []
+    var files: [File] = []
 
     func knows(_ index: Int) -> Bool { range.contains(index) }
     func contains(_ index: Int) -> Bool { found.contains(index) }
-    func url(of index: Int) -> WebURL? { urls[index - range.lowerBound] }
+    subscript(_ index: Int) -> File { files[index - range.lowerBound] }
 }
