@@ -27,10 +27,11 @@ struct WholeFile {
     ///   - bytes: The whole file.
     ///   - request: The parameters of the download.
     ///   - folder: The folder of `request`.
+    ///   - generation: A random number that no other file has.
     ///   - permissions: The permissions of the finished file.
     init?(
         _ bytes: [UInt8], _ request: Assembly.Request, in folder: Folder,
-        permissions: FilePermissions
+        generation: UInt64, permissions: FilePermissions
     ) {
         guard !request.keepManifest, Assembly.isUnbegun(request.name, in: folder),
             (request.identity.size ?? Int64(bytes.count)) == Int64(bytes.count)
@@ -47,7 +48,9 @@ struct WholeFile {
             }
             guard computed.contains(digest) else { return nil }
         }
-        let opened = folder.withDescriptor { segget_nameless_file($0, 0o600) }
+        // The kernel applies the mask, or the folder's list, as for the permissions.
+        let mode = permissions.list == nil ? permissions.mode : 0o600
+        let opened = folder.withDescriptor { segget_nameless_file($0, mode) }
         guard opened >= 0 else { return nil }
         descriptor = opened
         name = request.name
@@ -61,14 +64,14 @@ struct WholeFile {
         if request.attributes != .none {
             let header = Manifest.Header(
                 identity: request.identity, url: request.url, fullURL: request.fullURL,
-                generation: UInt64.random(in: 0...UInt64.max))
+                generation: generation)
             let facts = FinishedFacts(
                 header: header, size: published.size, digests: computed, extents: [])
             let isAll = request.attributes == .all
             let problem = facts.write(to: opened, includesOrigin: isAll)
             if isAll { published.attributesProblem = problem }
         }
-        guard permissions.apply(to: opened) == nil,
+        guard permissions.list == nil || permissions.apply(to: opened) == nil,
             request.modified.map({ segget_set_modified(opened, $0) == 0 }) ?? true
         else {
             close()

@@ -25,15 +25,17 @@ package final class WholeFilePublisher: Sendable {
         var bytes: [UInt8]
         /// Chooses the name and returns the parameters; `nil` if the file is no longer needed.
         ///
-        /// Called on the publisher's thread, in the order of submission.
-        var request: @Sendable () -> Assembly.Request?
+        /// Called on the publisher's thread, in the order of submission, with a function that
+        /// returns whether a folder is open, because another file of the group is in it.
+        var request: @Sendable ((String) -> Bool) -> Assembly.Request?
         /// Called once on the publisher's thread with the result and the chosen name.
         ///
         /// Not called if `request` returned `nil`.
         var report: @Sendable (Outcome, String) -> Void
 
         package init(
-            bytes: [UInt8], request: @escaping @Sendable () -> Assembly.Request?,
+            bytes: [UInt8],
+            request: @escaping @Sendable ((String) -> Bool) -> Assembly.Request?,
             report: @escaping @Sendable (Outcome, String) -> Void
         ) {
             self.bytes = bytes
@@ -110,12 +112,13 @@ package final class WholeFilePublisher: Sendable {
     private func publishGroup(umask: mode_t) {
         var folders: [String: (folder: Folder, permissions: FilePermissions)] = [:]
         var files: [Entry] = []
+        let generation = UInt64.random(in: 0...UInt64.max)
         while files.count < Self.largestGroup {
             // `request` may submit the next file of the list, so take jobs until there are no more.
             let jobs = take(Self.largestGroup - files.count)
             if jobs.isEmpty { break }
             for job in jobs {
-                guard let request = job.request() else { continue }
+                guard let request = job.request({ folders[$0] != nil }) else { continue }
                 if folders[request.folder] == nil {
                     folders[request.folder] = (try? Folder(request.folder)).map {
                         ($0, $0.permissions(umask: umask))
@@ -123,7 +126,8 @@ package final class WholeFilePublisher: Sendable {
                 }
                 guard let (folder, permissions) = folders[request.folder],
                     let file = WholeFile(
-                        job.bytes, request, in: folder, permissions: permissions)
+                        job.bytes, request, in: folder,
+                        generation: generation &+ UInt64(files.count), permissions: permissions)
                 else {
                     job.report(.declined, request.name)
                     continue

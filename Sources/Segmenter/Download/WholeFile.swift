@@ -27,10 +27,10 @@ extension DownloadRun {
         then: @escaping @Sendable (WholeEnd) -> Void
     ) {
         guard let batch else { return }
-        let job = WholeFilePublisher.Job(bytes: body) { [self] in
+        let job = WholeFilePublisher.Job(bytes: body) { [self] isOpen in
             guard var request = request() else { return nil }
             do throws(AssemblyError) {
-                try folders.make(request.folder)
+                if !isOpen(request.folder) { try folders.make(request.folder) }
                 guard !isNamed else { return request }
                 let suggested = FileTarget(folder: request.folder, name: request.name)
                 let mayTakeOver = self.job.mayTakeOver(suggested)

@@ -12,7 +12,7 @@ struct WholeFileTests {
         let publisher = WholeFilePublisher()
         let outcome = Monitor<WholeFilePublisher.Outcome?>(nil)
         publisher.submit(
-            .init(bytes: bytes, request: { request }) { [outcome] reported, _ in
+            .init(bytes: bytes, request: { _ in request }) { [outcome] reported, _ in
                 outcome.withLock { $0 = reported }
             })
         publisher.finish()
