@@ -48,7 +48,7 @@ package struct FileLines {
         var searched = used
         var isTooLong = false
         while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            if let end = lineFeed(from: searched) {
                 let line = Line(bytes: Array(buffer[used..<end]), start: offset + Int64(used))
                 used = end + 1
                 guard !isTooLong, line.bytes.count <= longest else { throw .badLine }
@@ -71,6 +71,16 @@ package struct FileLines {
         }
     }
 
+    /// Returns the index of the next line feed in the buffer.
+    private func lineFeed(from start: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = memchr(base + start, 0x0a, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+
     /// Reads more bytes; returns `false` at the end of the file.
     private mutating func fill() throws(Failure) -> Bool {
         let place = off_t(offset) + buffer.count
@@ -84,7 +94,7 @@ package struct FileLines {
             count = max(0, read)
         }
         guard code == 0 else { throw .unreadable(errno: code) }
-        buffer += more
+        if buffer.isEmpty { buffer = more } else { buffer += more }
         return !more.isEmpty
     }
 }

@@ -6,7 +6,8 @@ extension Folder {
     package func isEmpty(but name: String) -> Bool {
         var isEmpty = true
         forEachEntry { entry, _, _ in
-            if !entry.elementsEqual(name.utf8) { isEmpty = false }
+            let isItself = entry.elementsEqual(".".utf8) || entry.elementsEqual("..".utf8)
+            if !isItself, !entry.elementsEqual(name.utf8) { isEmpty = false }
         }
         return isEmpty
     }

@@ -19,9 +19,17 @@ package enum SealedLine {
 
     /// Returns whether a line, without its line feed, ends in the checksum of the bytes before it.
     package static func isIntact(_ line: ArraySlice<UInt8>, seed: UInt32) -> Bool {
+        checksum(of: line, seed: seed) != nil
+    }
+
+    /// Returns the checksum in which a line, without its line feed, ends.
+    ///
+    /// - Returns: The checksum; `nil` if it is not that of the bytes before it.
+    package static func checksum(of line: ArraySlice<UInt8>, seed: UInt32) -> UInt32? {
         let tail = 10
-        guard line.count > tail else { return false }
-        let crc = Digest(crc32: CRC32.of(line.dropLast(tail), seed: seed)).hex
-        return Array(line.suffix(tail)) == Array("\(crc)\"}".utf8)
+        guard line.count > tail else { return nil }
+        let crc = CRC32.of(line.dropLast(tail), seed: seed)
+        let digits = Digest(crc32: crc).hex
+        return line.suffix(tail).elementsEqual("\(digits)\"}".utf8) ? crc : nil
     }
 }

@@ -30,6 +30,8 @@ public final class PlanFile: Sendable {
         var number: UInt32
         /// The size in KiB, rounded up; `max` if it is unknown.
         var size: UInt32
+        /// The checksum of the line.
+        var checksum: UInt32
         /// The index of the file whose path has the hash that is next in order.
         var inOrder: UInt32 = 0
         /// The hash of the path.
@@ -69,8 +71,9 @@ public final class PlanFile: Sendable {
                 entries.append(
                     Entry(
                         start: line.start, number: UInt32(truncatingIfNeeded: number),
-                        size: Self.rough(file.size), path: file.path.hashValue,
-                        version: file.version))
+                        size: Self.rough(file.size),
+                        checksum: SealedLine.checksum(of: line.bytes[...], seed: seed) ?? 0,
+                        path: file.path.hashValue, version: file.version))
                 sum = sum.flatMap { sum in
                     file.size.flatMap { size in
                         let (sum, isTooLarge) = sum.addingReportingOverflow(size)
@@ -84,8 +87,7 @@ public final class PlanFile: Sendable {
             }
             guard sum == head.size else { throw PlanError(.badSize, line: 1) }
             let repeated = try paths.check { (index) throws(PlanError) in
-                try Self.file(
-                    at: entries[index].start, of: descriptor, seed: seed, number: index + 2)
+                try Self.file(entries[index], of: descriptor, seed: seed)
             }
             if !repeated.isEmpty {
                 var number = 0
@@ -122,9 +124,7 @@ public final class PlanFile: Sendable {
     ///
     /// - Throws: `PlanError`, if the plan can no longer be read, or was altered meanwhile.
     public func file(at index: Int) throws(PlanError) -> Listing.File {
-        let line = lines[index]
-        return try Self.file(
-            at: line.start, of: descriptor, seed: seed, number: Int(line.number))
+        try Self.file(lines[index], of: descriptor, seed: seed)
     }
 
     /// Returns the index of the file with a path; `nil` if the set has none.
@@ -186,14 +186,15 @@ public final class PlanFile: Sendable {
     }
 
     private static func file(
-        at start: Int64, of descriptor: Int32, seed: UInt32, number: Int
+        _ entry: Entry, of descriptor: Int32, seed: UInt32
     ) throws(PlanError) -> Listing.File {
+        let number = Int(entry.number)
         var lines = FileLines(
-            descriptor, from: start, chunk: 4 << 10, longest: PlanFormat.longestLine)
-        guard let line = try next(&lines, number: number) else {
-            throw PlanError(.altered, line: number)
-        }
-        return try PlanFormat.file(line.bytes, seed: seed, number: number)
+            descriptor, from: entry.start, chunk: 4 << 10, longest: PlanFormat.longestLine)
+        guard let line = try next(&lines, number: number),
+            let file = PlanFormat.file(again: line.bytes, checksum: entry.checksum, seed: seed)
+        else { throw PlanError(.altered, line: number) }
+        return file
     }
 
     private static func next(

@@ -3,6 +3,7 @@
 
 import Assembler
 import FoundationEssentials
+import Glibc
 import SegmenterValues
 
 /// The lines of a plan, which `docs/plan.md` specifies.
@@ -118,15 +119,37 @@ enum PlanFormat {
     static func file(
         _ line: [UInt8], seed: UInt32, number: Int
     ) throws(PlanError) -> Listing.File {
-        guard SealedLine.isIntact(line[...], seed: seed),
-            let entry = try? decoder.decode(Line.self, from: Data(line))
-        else { throw PlanError(.altered, line: number) }
+        guard SealedLine.isIntact(line[...], seed: seed), let entry = entry(line) else {
+            throw PlanError(.altered, line: number)
+        }
         if let fault = fault(of: entry.path) {
             throw PlanError(.badPath(entry.path, fault), line: number)
         }
         guard let url = entry.url, isAddress(url), entry.mirrors?.allSatisfy(isAddress) ?? true
         else { throw PlanError(.badAddress, line: number) }
         guard entry.size ?? 0 >= 0 else { throw PlanError(.badSize, line: number) }
+        return file(entry, at: url)
+    }
+
+    /// Reads the line of a file again, of which ``file(_:seed:number:)`` has checked the content.
+    ///
+    /// - Parameters:
+    ///   - line: The line.
+    ///   - checksum: The checksum that the line had then.
+    ///   - seed: The initial value of the checksum.
+    /// - Returns: The file; `nil` if the line was altered meanwhile.
+    static func file(again line: [UInt8], checksum: UInt32, seed: UInt32) -> Listing.File? {
+        guard SealedLine.checksum(of: line[...], seed: seed) == checksum,
+            let entry = entry(line), let url = entry.url
+        else { return nil }
+        return file(entry, at: url)
+    }
+
+    private static func entry(_ line: [UInt8]) -> Line? {
+        try? decoder.decode(Line.self, from: Data(line))
+    }
+
+    private static func file(_ entry: Line, at url: String) -> Listing.File {
         let renewal: Listing.Renewal =
             switch entry.link {
             case nil: .stable
@@ -141,7 +164,7 @@ enum PlanFormat {
 
     /// Whether a text is an absolute http or https URL without credentials.
     private static func isAddress(_ text: String) -> Bool {
-        guard text.contains("://"), let url = WebURL(text) else { return false }
+        guard strstr(text, "://") != nil, let url = WebURL(text) else { return false }
         return url.login == nil
     }
 

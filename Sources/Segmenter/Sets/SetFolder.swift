@@ -200,12 +200,12 @@ public final class SetFolder: Sendable {
     ///   - result: The result.
     public func record(_ index: UInt32, _ result: Result<DownloadedFile, DownloadError>) {
         let number = Int(index)
-        guard let file = try? plan.file(at: number) else { return }
         switch result {
         case .failure(let error):
             guard error.reason != .cancelled else { return }
             state.withLock { $0.fail(index) }
-            writer.add { [describe] in
+            writer.add { [plan, describe] in
+                guard let file = try? plan.file(at: number) else { return nil }
                 let failure = describe(error)
                 var record = LedgerRecord(path: file.path, event: .failed, at: Int64(time(nil)))
                 (record.kind, record.code) = (failure.kind, failure.code)
@@ -216,11 +216,12 @@ public final class SetFolder: Sendable {
             // A file that was skipped was not looked at.
             guard done.unchanged != .skipped else { return }
             state.withLock { $0.complete(number, size: done.size) }
-            writer.add { [root] in
-                guard let status = try? root.status(of: file.path), status.size == done.size
+            writer.add { [plan, root] in
+                guard let file = try? plan.file(at: number),
+                    let status = try? root.status(of: file.path), status.size == done.size
                 else { return nil }
                 var record = LedgerRecord(path: file.path, event: .complete, at: Int64(time(nil)))
-                record.version = PlanFormat.hex(file.version)
+                record.version = PlanFormat.hex(plan.version(at: number))
                 record.digests = done.verified + (done.crc32.map { [Digest(crc32: $0)] } ?? [])
                 record.proof = file.proof(verified: done.verified)
                 record.found = done.unchanged == nil ? nil : true

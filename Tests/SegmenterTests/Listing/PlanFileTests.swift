@@ -48,6 +48,24 @@ struct PlanFileTests {
         }
     }
 
+    /// A line that another one with a checksum of its own has replaced meanwhile is not used.
+    @Test func replacedLineIsRefused() throws {
+        func plan(_ etag: String) -> Data {
+            var file = Self.files[1]
+            file.etag = etag
+            return Data(Self.lines([file]).joined())
+        }
+        let sandbox = try Sandbox()
+        let url = URL(filePath: sandbox.path("plan"))
+        try plan("\"1\"").write(to: url)
+        let file = try PlanFile(sandbox.path("plan"))
+        try plan("\"2\"").write(to: url)
+        #expect(try PlanFile(sandbox.path("plan")).file(at: 0).etag == "\"2\"")
+        #expect(throws: PlanError(.altered, line: 2)) { try file.file(at: 0) }
+        try plan("\"1\"").write(to: url)
+        #expect(try file.file(at: 0).etag == "\"1\"")
+    }
+
     @Test func unknownSizeLeavesSumOpen() throws {
         let file = Listing.File(path: "f", address: "http://h/f")
         let plan = try Self.read(Self.lines(Self.files + [file]))
