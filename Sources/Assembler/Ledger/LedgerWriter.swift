@@ -2,7 +2,8 @@ import Glibc
 
 /// Appends records to a ledger on a thread of its own, in groups.
 ///
-/// The records that arrive while a group is being written form the next one. Any thread may use it.
+/// The records that arrive while a group is being written, or within a few milliseconds after the
+/// first, form the next one. Any thread may use it.
 package final class LedgerWriter: Sendable {
     /// Makes a record, on the writer's thread; `nil` if there is nothing to record after all.
     package typealias Making = @Sendable () -> LedgerRecord?
@@ -19,7 +20,12 @@ package final class LedgerWriter: Sendable {
     /// A file whose record a power cut destroys is read again, not downloaded again.
     private static let syncInterval = 5.0
 
+    /// The seconds for which the first record of a group waits for others.
+    private static let rest = 0.005
+
     private let ledger: LedgerFile
+    /// Whether no more records follow.
+    private let isClosed = Monitor(false)
     private let state = Monitor(State())
 
     package init(_ ledger: LedgerFile) { self.ledger = ledger }
@@ -42,6 +48,7 @@ package final class LedgerWriter: Sendable {
             defer { state.thread = nil }
             return state.thread
         }
+        isClosed.withLock { $0 = true }
         thread?.join()
         return state.withLock { $0.problem }
     }
@@ -49,15 +56,19 @@ package final class LedgerWriter: Sendable {
     private func run() {
         var lastSync = monotonicSeconds()
         while true {
-            let group = state.wait { state -> [Making]? in
-                guard !state.waiting.isEmpty else { return state.isOver ? [] : nil }
+            let isAlive: Bool? = state.wait { state in
+                state.waiting.isEmpty ? (state.isOver ? false : nil) : true
+            }
+            // Each record would otherwise wake this thread.
+            if isAlive == true { _ = isClosed.wait(timeout: Self.rest) { $0 ? true : nil } }
+            let group = state.withLock { state in
                 defer { state.waiting = [] }
                 return state.waiting
             }
             do throws(AssemblyError) {
-                let records = (group ?? []).compactMap { $0() }
+                let records = group.compactMap { $0() }
                 if !records.isEmpty { try ledger.append(records) }
-                let isLast = group?.isEmpty ?? true
+                let isLast = group.isEmpty
                 if isLast || monotonicSeconds() - lastSync >= Self.syncInterval {
                     try ledger.synchronize()
                     lastSync = monotonicSeconds()
@@ -65,7 +76,7 @@ package final class LedgerWriter: Sendable {
                 if isLast { return }
             } catch {
                 state.withLock { $0.problem = $0.problem ?? error }
-                if group?.isEmpty ?? true { return }
+                if group.isEmpty { return }
             }
         }
     }
