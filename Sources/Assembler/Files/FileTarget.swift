@@ -15,14 +15,15 @@ package struct FileTarget: Sendable, Hashable {
 
     /// Splits a path into folder and name; without a slash, the folder is the current one.
     package init(path: String) {
-        guard let slash = path.lastIndex(of: "/") else {
+        // The kernel splits paths by bytes, too.
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
             self.init(folder: ".", name: path)
             return
         }
         let folder = path[..<slash]
         self.init(
             folder: folder.isEmpty ? "/" : String(folder),
-            name: String(path[path.index(after: slash)...]))
+            name: String(path[path.utf8.index(after: slash)...]))
     }
 
     /// The path for messages and results, without a leading `./`.

@@ -114,9 +114,11 @@ extension GetCommand {
                 }
             }
             var report = begin()
-            for await event in download.events {
-                report.handle(event, signal: interrupts.received)
-                if case .ended = event.kind, hooks.areWanted { continuation.yield(event) }
+            for await group in download.eventGroups {
+                for event in group {
+                    report.handle(event, signal: interrupts.received)
+                    if case .ended = event.kind, hooks.areWanted { continuation.yield(event) }
+                }
             }
             continuation.finish()
             let last = end(&report)

@@ -44,7 +44,7 @@ struct BatchReport {
         let (index, file) = (event.index, event.index + 1)
         switch event.kind {
         case .begun(let url):
-            let name = url.utf8.split(separator: UInt8(ascii: "/")).last.flatMap(String.init) ?? "?"
+            let name = Self.name(in: url)
             view.begin(index, name: name, now: output.elapsed)
             reports[index] = DownloadReport(
                 settings, view: BatchLane(view, index, output), output: output, file: file,
@@ -58,6 +58,14 @@ struct BatchReport {
             _ = reports[index]?.finish(result, signal: signal)
             reports[index] = nil
         }
+    }
+
+    /// Returns the last part of a URL that is not empty.
+    private static func name(in url: String) -> String {
+        let isSlash: (UInt8) -> Bool = { $0 == UInt8(ascii: "/") }
+        guard let last = url.utf8.lastIndex(where: { !isSlash($0) }) else { return "?" }
+        let start = url.utf8[..<last].lastIndex(where: isSlash).map(url.utf8.index(after:))
+        return String(url[(start ?? url.startIndex)...last])
     }
 
     /// Reports what is to be done for a set.

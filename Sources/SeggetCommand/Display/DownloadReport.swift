@@ -1,6 +1,7 @@
 // Display: progress and messages for users, and where they are printed. The code here knows
 // terminals and events, but decides nothing about a download.
 
+import Assembler
 import FoundationEssentials
 import Glibc
 import SeggetReports
@@ -123,7 +124,7 @@ struct DownloadReport {
     private mutating func started(_ start: DownloadStart) {
         let isAgain = hasStarted
         hasStarted = true
-        name = start.path.split(separator: "/").last.map(String.init) ?? start.path
+        name = FileTarget(path: start.path).name
         emit("started", JSONEvents.Started(start))
         switch start.transfer {
         case .segments, .singleRequest: break

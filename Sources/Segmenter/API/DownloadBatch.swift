@@ -66,6 +66,8 @@ public final class DownloadBatch: Sendable {
     /// dropped. Progress is dropped while 256 or more events are unread, and other events are
     /// dropped from 4096 on.
     public let events: AsyncStream<BatchEvent>
+    /// The same events in groups of all that are unread, which cost less each; instead of ``events``.
+    package var eventGroups: AsyncStream<[BatchEvent]> { run.events.groups() }
     private let task: Task<Void, Never>
     private let run: BatchRun
 

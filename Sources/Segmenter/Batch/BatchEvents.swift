@@ -30,6 +30,11 @@ final class BatchEvents: Sendable {
             }
             return outgoing.popLast()
         }
+
+        mutating func takeAll() -> [BatchEvent] {
+            defer { (outgoing, incoming) = ([], []) }
+            return outgoing.isEmpty ? incoming : outgoing.reversed() + incoming
+        }
     }
 
     private let state = Monitor(State())
@@ -63,6 +68,16 @@ final class BatchEvents: Sendable {
     func stream() -> AsyncStream<BatchEvent> {
         AsyncStream {
             await self.next()
+        } onCancel: {
+            self.abandon()
+        }
+    }
+
+    /// Returns the stream of events in groups of all that are unread, for one reader.
+    func groups() -> AsyncStream<[BatchEvent]> {
+        AsyncStream {
+            guard let first = await self.next() else { return nil }
+            return [first] + self.state.withLock { $0.takeAll() }
         } onCancel: {
             self.abandon()
         }

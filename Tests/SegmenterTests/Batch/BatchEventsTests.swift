@@ -59,6 +59,18 @@ struct BatchEventsTests {
         #expect(await reader.value == Array(0..<100))
     }
 
+    /// A group has all events that were unread, in order.
+    @Test func groupsHaveAllUnreadEvents() async {
+        let events = BatchEvents()
+        var groups = events.groups().makeAsyncIterator()
+        for index in 0..<3 { events.offer(BatchEvent(index: index, kind: Self.failure)) }
+        #expect(await groups.next()?.map(\.index) == [0, 1, 2])
+        events.offer(BatchEvent(index: 3, kind: Self.failure))
+        events.finish()
+        #expect(await groups.next()?.map(\.index) == [3])
+        #expect(await groups.next() == nil)
+    }
+
     @Test func cancelledReaderBlocksNothing() async {
         let events = BatchEvents()
         let reader = Task { for await _ in events.stream() {} }
