@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+void segget_share_heaps(void) { mallopt(M_ARENA_MAX, 2); }
+
 void segget_give_back_memory(void) { malloc_trim(0); }
 
 // Sets the arguments that the Swift runtime uses. Otherwise the runtime reads /proc/self/cmdline,

@@ -104,6 +104,10 @@ int segget_has_tight_limits(void);
 // not terminated by 0.
 size_t segget_own_path(char *path, size_t length);
 
+// Has threads that start from now on share two heaps, instead of one for each (mallopt(3),
+// M_ARENA_MAX).
+void segget_share_heaps(void);
+
 // Returns unused heap memory to the kernel (malloc_trim(3)).
 void segget_give_back_memory(void);
 

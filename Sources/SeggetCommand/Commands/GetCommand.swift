@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import Assembler
+import CLinux
 import Glibc
 import SeggetFormats
 import SeggetReports
@@ -150,6 +151,8 @@ package struct GetCommand: ParsableCommand {
         access.hideSecrets(headers: request.header, urls: urls + sources.mirrors)
         if output == "-" { try StandardStreams.checkOutput() }
         StandardStreams.prepare()
+        // Threads free what others have allocated, and separate heaps would keep it.
+        if isBatch { segget_share_heaps() }
         var options = options
         options.access = try access.read()
         try kerberos.apply(to: &options.access)
