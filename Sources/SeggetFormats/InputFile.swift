@@ -164,6 +164,10 @@ public struct InputFile: Sendable {
         let content = Self.trimmed(text.unicodeScalars[...])
         guard let first = content.first, first != "#" else { return }
         guard isOption else {
+            guard text.utf8.contains(UInt8(ascii: "\t")) else {
+                items.append(Item(urls: [String(content)], line: line))
+                return
+            }
             let urls = content.split(separator: "\t").map { String(Self.trimmed($0)) }
             items.append(Item(urls: urls.filter { !$0.isEmpty }, line: line))
             return
@@ -221,7 +225,10 @@ extension InputFile.Item {
         var target = InputOption.Target(options: options, folder: folder)
         // Apply the password last, because setting the user clears it.
         let isLast: (InputFile.Setting) -> Bool = { $0.name == "http-passwd" }
-        for setting in settings.filter({ !isLast($0) }) + settings.filter(isLast) {
+        for setting in settings where !isLast(setting) {
+            _ = InputOption.table[setting.name]?.apply(&target, setting.value)
+        }
+        for setting in settings where isLast(setting) {
             _ = InputOption.table[setting.name]?.apply(&target, setting.value)
         }
         // A list may come from another person, so its URLs must not receive the user's Kerberos

@@ -101,19 +101,26 @@ extension FinishedFacts {
     private static let longest = 64 << 10
 
     private var proof: [UInt8] {
-        var lines = """
-            generation=\(header.generation)
-            url_hash=\(header.urlHash)
-            size=\(size)
-            digests=\(digests.map(\.description).joined(separator: " "))
-
-            """
-        if let etag = header.etag { lines += "etag=\(etag)\n" }
-        if let date = header.lastModified {
-            lines += "last_modified=\(date)\n"
-            lines += "last_modified_strong=\(header.lastModifiedIsStrong)\n"
+        var lines: [UInt8] = []
+        lines.reserveCapacity(512)
+        func add(_ key: String, _ value: String) {
+            lines += key.utf8
+            lines.append(UInt8(ascii: "="))
+            lines += value.utf8
+            lines.append(Self.newline)
         }
-        return Array((lines + Self.check(lines.utf8) + "\n").utf8)
+        add("generation", header.generation)
+        add("url_hash", header.urlHash)
+        add("size", String(size))
+        add("digests", digests.map(\.description).joined(separator: " "))
+        if let etag = header.etag { add("etag", etag) }
+        if let date = header.lastModified {
+            add("last_modified", date)
+            add("last_modified_strong", String(header.lastModifiedIsStrong))
+        }
+        lines += Self.check(lines).utf8
+        lines.append(Self.newline)
+        return lines
     }
 
     /// Returns the last line, which reveals damaged and missing lines.

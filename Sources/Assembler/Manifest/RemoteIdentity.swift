@@ -233,7 +233,7 @@ extension RemoteIdentity {
         }
         // Whether the words are a placeholder date and the size, both in the same base.
         func areBoth(_ mtime: ArraySlice<UInt8>, _ length: ArraySlice<UInt8>) -> Bool {
-            [10, 16].contains { radix in
+            Self.radixes.contains { radix in
                 Self.number(length, radix) == size
                     && Self.number(mtime, radix).map { isPlaceholder(number: $0, date: date) }
                         ?? false
@@ -241,7 +241,7 @@ extension RemoteIdentity {
         }
         switch words.count {
         case 1:
-            return [10, 16].contains { Self.number(words[0], $0) == size }
+            return Self.radixes.contains { Self.number(words[0], $0) == size }
                 || isCaddys(words[0], size)
         case 2: return areBoth(words[0], words[1]) || areBoth(words[1], words[0])
         case 3: return hasFraction ? areBoth(words[0], words[1]) : areBoth(words[2], words[1])
@@ -249,6 +249,7 @@ extension RemoteIdentity {
         }
     }
 
+    private static let radixes = [10, 16]
     private static let codings = ["gzip", "br", "zstd", "deflate"].map { Array($0.utf8) }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
@@ -261,8 +262,8 @@ extension RemoteIdentity {
     }
 
     /// Returns the value of a word; `nil` if it is not a number or too large.
-    private static func number(_ word: some Sequence<UInt8>, _ radix: Int) -> Int64? {
-        Int64(String(decoding: Array(word), as: UTF8.self), radix: radix)
+    private static func number(_ word: ArraySlice<UInt8>, _ radix: Int) -> Int64? {
+        Int64(String(decoding: word, as: UTF8.self), radix: radix)
     }
 
     /// The time units in tags, in fractions of a second.

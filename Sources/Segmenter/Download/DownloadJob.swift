@@ -187,7 +187,7 @@ final class DownloadJob: Sendable {
     ///   - start: The first bytes of the body; `nil` if they are not known.
     /// - Returns: Whether the response is a page.
     func isPage(_ file: RemoteFile, for target: FileTarget?, start: [UInt8]?) -> Bool {
-        promisesFile(file, for: target) && PageForFile.isOne(type: file.contentType, start: start)
+        PageForFile.isOne(type: file.contentType, start: start) && promisesFile(file, for: target)
     }
 
     /// Returns whether the name or the media type suggests that the file is not a page.

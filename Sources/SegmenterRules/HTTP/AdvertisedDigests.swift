@@ -35,7 +35,7 @@ package enum AdvertisedDigests {
                 found += [digest(algorithm, base64: field)].compactMap { $0 }
             }
         }
-        if hasContent, reply.isWhole, let digest = content(of: reply) { found.append(digest) }
+        if hasContent, let digest = content(of: reply), reply.isWhole { found.append(digest) }
         var unique: [Digest] = []
         for digest in found where !unique.contains(digest) { unique.append(digest) }
         return unique

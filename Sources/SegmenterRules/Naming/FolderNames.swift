@@ -17,6 +17,8 @@ package struct FolderNames: Sendable {
     private var taken: Set<String> = []
     /// The same names in case-folded form.
     private var folded: Set<String> = []
+    /// Whether a taken name is that of a part or manifest of another name.
+    private var hasParts = false
     /// Whether the folder ignores case in names; `nil` until that matters.
     private var foldsCase: Bool?
     /// The lowest number to try, by name; lower numbers are taken or belong to other files.
@@ -110,24 +112,26 @@ package struct FolderNames: Sendable {
     }
 
     private mutating func insert(_ name: String) {
+        let plain = Self.folded(name)
         taken.insert(name)
-        folded.insert(Self.folded(name))
+        folded.insert(plain)
+        hasParts = hasParts || PartNames.suffixes.contains(where: plain.hasSuffix)
     }
 
     private mutating func isTaken(_ name: String, _ folds: () -> Bool) -> Bool {
         // Most names are in neither set.
-        guard Self.isTaken(Self.folded(name), in: folded) else { return false }
-        if Self.isTaken(name, in: taken) { return true }
+        guard isTaken(Self.folded(name), in: folded) else { return false }
+        if isTaken(name, in: taken) { return true }
         guard foldsCase != false else { return false }
         let folds = foldsCase ?? folds()
         foldsCase = folds
         return folds
     }
 
-    private static func isTaken(_ name: String, in taken: Set<String>) -> Bool {
+    private func isTaken(_ name: String, in taken: Set<String>) -> Bool {
         if taken.contains(name) { return true }
         return PartNames.suffixes.contains { suffix in
-            taken.contains(name + suffix)
+            hasParts && taken.contains(name + suffix)
                 || name.hasSuffix(suffix) && taken.contains(String(name.dropLast(suffix.count)))
         }
     }

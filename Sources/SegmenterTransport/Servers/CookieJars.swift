@@ -21,7 +21,13 @@ package final class CookieJars: Sendable {
         }
     }
 
-    private let jars = Monitor<[Owner: CookieMemory]>([:])
+    private struct State {
+        var jars: [Owner: CookieMemory] = [:]
+        /// The last owner, which is mostly also the next one, and quicker to compare than to hash.
+        var last: (owner: Owner, memory: CookieMemory)?
+    }
+
+    private let state = Monitor(State())
 
     /// Creates a run without cookies.
     package init() {}
@@ -29,10 +35,11 @@ package final class CookieJars: Sendable {
     /// Returns the cookies that a download uses.
     package func cookies(of options: DownloadOptions, _ url: WebURL?) -> CookieMemory {
         let owner = Owner(options, url)
-        return jars.withLock { jars in
-            if let known = jars[owner] { return known }
-            let memory = CookieMemory(isShared: true)
-            jars[owner] = memory
+        return state.withLock { state in
+            if let last = state.last, last.owner == owner { return last.memory }
+            let memory = state.jars[owner] ?? CookieMemory(isShared: true)
+            state.jars[owner] = memory
+            state.last = (owner, memory)
             return memory
         }
     }
