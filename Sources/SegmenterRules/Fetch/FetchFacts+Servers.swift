@@ -34,7 +34,7 @@ extension FetchFacts {
     ///   - own: The requests of the fetch at the server.
     /// - Returns: Whether one more request is allowed.
     package func allows(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) -> Bool {
-        if let quota = self[quotaOf: origin], quota.delay(now: now) > 0 { return false }
+        guard isDue(origin, beside: own()) else { return false }
         guard let limit = self[limitOf: origin], limit.limit != nil else { return true }
         return limit.allows(beside: othersLoad(at: origin) + own(), now: now)
     }
@@ -52,8 +52,9 @@ extension FetchFacts {
         _ origin: String, asked: Double, own: @autoclosure () -> ServerLimit.Load
     ) {
         self[quotaOf: origin]?.answered(isServed: true)
-        guard self[limitOf: origin] != nil else { return }
         let load = othersLoad(at: origin) + own()
+        self[quotaOf: origin]?.pace.serves(load.served, now: now)
+        guard self[limitOf: origin] != nil else { return }
         self[limitOf: origin]?.served(load, asked: asked, now: now)
     }
 
@@ -106,11 +107,27 @@ extension FetchFacts {
     /// each.
     func isCounted(_ origin: String) -> Bool { self[quotaOf: origin]?.isKnown ?? false }
 
+    /// Returns whether a server may be sent one more request now.
+    ///
+    /// - Parameters:
+    ///   - origin: The server.
+    ///   - own: The requests of the fetch at the server.
+    /// - Returns: Whether neither its quota nor a wait that it demanded delays the request.
+    func isDue(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) -> Bool {
+        delay(at: origin, beside: own()) <= 0
+    }
+
+    private func delay(
+        at origin: String, beside own: @autoclosure () -> ServerLimit.Load
+    ) -> Double {
+        self[quotaOf: origin]?.delay(
+            now: now, beside: (othersLoad(at: origin) + own()).active) ?? 0
+    }
+
     /// Records that a request has to wait for its turn, if the server's quota is the reason.
-    func awaitsTurn(_ origin: String) {
-        if let quota = self[quotaOf: origin], quota.delay(now: now) > 0 {
-            self[quotaOf: origin]?.waits(now: now)
-        }
+    func awaitsTurn(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) {
+        let delay = delay(at: origin, beside: own())
+        if delay > 0 { self[quotaOf: origin]?.waits(for: delay, now: now) }
     }
 
     /// Returns the seconds until a server that counts requests may be sent one; `nil` for any other

@@ -73,9 +73,9 @@ extension FetchMachine {
 
     /// Returns whether a server may be sent a request now.
     ///
-    /// Only servers that count requests require a wait.
+    /// Only servers that count requests, or demand a wait, require one.
     package func isDue(_ origin: String, _ world: some FetchWorld) -> Bool {
-        world[quotaOf: origin].map { $0.delay(now: world.now) <= 0 } ?? true
+        world.isDue(origin, beside: load(at: origin, world))
     }
 
     /// Returns whether a server is left alone for a while.
@@ -155,7 +155,8 @@ extension FetchMachine {
         if hasRoom(source, world) { return true }
         let others = sources.indices.filter { $0 != source && sources[$0].standing == .proven }
         guard let other = others.first(where: { hasRoom($0, world) }) else {
-            world.awaitsTurn(sources[source].origin)
+            let origin = sources[source].origin
+            world.awaitsTurn(origin, beside: load(at: origin, world))
             return false
         }
         slots[index] = Slot(source: other)
@@ -166,7 +167,7 @@ extension FetchMachine {
     func mayStream(_ index: Int, _ world: some FetchWorld) -> Bool {
         let origin = sources[slots[index].source].origin
         if isDue(origin, world) { return true }
-        world.awaitsTurn(origin)
+        world.awaitsTurn(origin, beside: load(at: origin, world))
         return false
     }
 

@@ -4,6 +4,10 @@
 /// of a quota remains, it delays nothing. When little remains, the remaining requests are spread
 /// over the time until the quota is full again. With nothing left, none is sent before that.
 ///
+/// After a refusal with `Retry-After`, none is sent before that time. If the server is sending
+/// bodies, it may have refused one request too many. Then as many requests as it serves may be
+/// active, until one of these is refused, too.
+///
 /// Pure: no I/O and no clock.
 package struct RequestPace: Sendable, Hashable {
     /// The part of a quota below which requests are spread.
@@ -23,6 +27,10 @@ package struct RequestPace: Sendable, Hashable {
     ///
     /// A server that serves requests although it states that none remain must not stop everything.
     static let longestServedWait = 300.0
+
+    /// The seconds after which the sender of a request asks again, if the end of another request
+    /// may permit it.
+    static let recheck = 1.0
 
     /// A quota that the server stated, as it is now.
     private struct Allowance: Sendable, Hashable {
@@ -46,7 +54,26 @@ package struct RequestPace: Sendable, Hashable {
         }
     }
 
+    /// The time that a server demanded when it refused a request.
+    private struct Pause: Sendable, Hashable {
+        var since: Double
+        var until: Double
+        /// The number of requests that may be active nevertheless, because the server serves them.
+        var most: Int
+        /// Whether the server refused a request that `most` allowed.
+        var isStrict = false
+
+        /// Whether requests may be sent if few are active.
+        var isOfLoad: Bool { most > 0 && !isStrict }
+
+        /// Returns the seconds until a request may be sent beside `active` others, as far as known.
+        func left(beside active: Int, now: Double) -> Double {
+            isOfLoad && active < most ? 0 : max(0, until - now)
+        }
+    }
+
     private var bucket: TokenBucket?
+    private var pause: Pause?
     private var allowances: [Allowance] = []
     private var lastAsked = -Double.infinity
 
@@ -71,7 +98,25 @@ package struct RequestPace: Sendable, Hashable {
     }
 
     /// Returns the seconds until the next request may be sent; 0 if it may be sent now.
-    package func delay(now: Double) -> Double {
+    ///
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - active: The number of other requests that the server is serving or has not answered.
+    /// - Returns: The seconds. If the end of an active request may permit another, they are at most
+    ///   `recheck`.
+    package func delay(now: Double, beside active: @autoclosure () -> Int = 0) -> Double {
+        let left = pauseLeft(now: now, beside: active())
+        let isOfLoad = left > 0 && pause?.isOfLoad ?? false
+        return max(quotaDelay(now: now), isOfLoad ? min(left, Self.recheck) : left)
+    }
+
+    /// Returns the seconds for which a refusal with `Retry-After` forbids another request.
+    package func pauseLeft(now: Double, beside active: @autoclosure () -> Int = 0) -> Double {
+        guard let pause, now < pause.until else { return 0 }
+        return pause.left(beside: active(), now: now)
+    }
+
+    private func quotaDelay(now: Double) -> Double {
         let last = max(lastAsked, -.greatestFiniteMagnitude)
         let due = allowances.reduce(0.0) { longest, allowance in
             guard now < allowance.reset else { return longest }
@@ -92,6 +137,31 @@ package struct RequestPace: Sendable, Hashable {
             }
             allowances[index].remaining = max(0, allowances[index].remaining - 1)
         }
+    }
+
+    /// Records a refusal with `Retry-After`.
+    ///
+    /// - Parameters:
+    ///   - seconds: The wait that the server demands; ignored if it is longer than a request waits.
+    ///   - asked: The time at which the request was sent.
+    ///   - served: The number of requests whose bodies the server is sending.
+    ///   - now: The present time.
+    package mutating func refused(for seconds: Double, asked: Double, served: Int, now: Double) {
+        guard seconds > 0, seconds <= Self.longestWait else { return }
+        guard var known = pause, now < known.until else {
+            pause = Pause(since: now, until: now + seconds, most: served)
+            return
+        }
+        known.isStrict = known.isStrict || asked >= known.since
+        known.until = max(known.until, now + seconds)
+        known.most = max(known.most, served)
+        pause = known
+    }
+
+    /// Records that the server is sending the bodies of this number of requests.
+    package mutating func serves(_ count: @autoclosure () -> Int, now: Double) {
+        guard let known = pause, now < known.until else { return }
+        pause?.most = max(known.most, count())
     }
 
     /// Records the quotas that a response states.

@@ -7,7 +7,8 @@
 /// forbids (403) a URL that it has served before, it may restart its timer with each request that
 /// it refuses. Such a server gets no requests for a while, and then one large request.
 /// `ServerLimit` is for servers that limit the number of simultaneous requests. `pace` has what is
-/// known before a refusal: the user's bound, and the quotas that responses state.
+/// known before a refusal: the user's bound, and the quotas that responses state. It also has the
+/// wait that a refusal demands (`Retry-After`).
 package struct RequestQuota: Sendable, Hashable {
     /// The step that follows when a server forbids a URL that it has served.
     package enum Decision: Sendable, Hashable {
@@ -44,7 +45,10 @@ package struct RequestQuota: Sendable, Hashable {
     /// A fetch asks for a turn at each tick of the loop.
     static let courtesy = 0.15
 
-    /// The user's bound and the quotas that responses state.
+    /// The seconds of a demanded wait from which on a queue gives the task's slot to another.
+    static let shortWait = 5.0
+
+    /// The user's bound, and the quotas and waits that responses state.
     package var pace: RequestPace
     /// The seconds between two requests; 0 if they need not be spaced.
     package private(set) var spacing = 0.0
@@ -69,26 +73,39 @@ package struct RequestQuota: Sendable, Hashable {
     package var isKnown: Bool { spacing > 0 || rests > 0 || pace.isScarce }
 
     /// Returns the seconds until the next request may be sent; 0 if it may be sent now.
-    package func delay(now: Double) -> Double {
+    ///
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - active: The number of other requests that the server is serving or has not answered.
+    /// - Returns: The seconds.
+    package func delay(now: Double, beside active: @autoclosure () -> Int = 0) -> Double {
         max(
             0, restsUntil - now, lastAsked + spacing - now,
-            trial.map { $0 + Self.patience - now } ?? 0, pace.delay(now: now))
+            trial.map { $0 + Self.patience - now } ?? 0, pace.delay(now: now, beside: active()))
     }
 
     /// Returns the delay for a sender that always has more requests, such as a list of small files.
     ///
     /// It lets a waiting sender go first, which would otherwise never get a turn.
-    package func politeDelay(now: Double) -> Double {
-        delay(now: now < soughtUntil ? now - Self.courtesy : now)
+    package func politeDelay(now: Double, beside active: @autoclosure () -> Int = 0) -> Double {
+        delay(now: now < soughtUntil ? now - Self.courtesy : now, beside: active())
     }
 
-    /// Records that the sender of one request has to wait for its turn.
-    package mutating func waits(now: Double) {
-        soughtUntil = max(soughtUntil, now + delay(now: now) + 2 * Self.courtesy)
+    /// Records that the sender of one request has to wait this number of seconds for its turn.
+    package mutating func waits(for delay: Double, now: Double) {
+        soughtUntil = max(soughtUntil, now + delay + 2 * Self.courtesy)
     }
 
     /// Returns whether the server is in a pause in which nothing is sent.
     package func isResting(now: Double) -> Bool { now < restsUntil }
+
+    /// Returns the seconds of a pause during which a queue gives the task's slot to another; `nil`
+    /// if the wait is short.
+    package func longRest(now: Double, beside active: @autoclosure () -> Int = 0) -> Double? {
+        let isLong =
+            isResting(now: now) || pace.pauseLeft(now: now, beside: active()) > Self.shortWait
+        return isLong ? delay(now: now, beside: active()) : nil
+    }
 
     /// Records that a request is sent.
     package mutating func asked(now: Double) {

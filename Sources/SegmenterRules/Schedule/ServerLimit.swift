@@ -37,6 +37,9 @@ package struct ServerLimit: Sendable, Hashable {
             self.waiting = waiting
         }
 
+        /// The number of requests that are served or have no response.
+        package var active: Int { served + asking }
+
         package static func + (one: Load, other: Load) -> Load {
             Load(
                 served: one.served + other.served, asking: one.asking + other.asking,

@@ -131,11 +131,12 @@ extension TransferLoop {
     ) async -> Exchange {
         await wait(otherwise: Exchange(end: .cancelled)) { worker, answer in
             let (origin, now) = (request.url.origin, monotonicSeconds())
-            if request.connecting.endsToRest, let quota = worker.servers[quotaOf: origin],
-                quota.isResting(now: now)
+            if request.connecting.endsToRest,
+                let rest = worker.servers[quotaOf: origin]?.longRest(
+                    now: now, beside: worker.servers.load(of: origin, now: now).active)
             {
-                let rest = Duration(seconds: quota.delay(now: now))
-                answer.resume(returning: Exchange(end: .failed(.resting(for: rest))))
+                let failure = TransferFailure.resting(for: .init(seconds: rest))
+                answer.resume(returning: Exchange(end: .failed(failure)))
                 return nil
             }
             if collecting {

@@ -72,6 +72,12 @@ extension ServerBook: LoopResident {
         if transfer.reply != nil, let address = transfer.address {
             addresses.reached(address, of: origin)
         }
+        if let reply = transfer.reply, isOverload(reply.status), let seconds = reply.retryAfter,
+            // One of several addresses may be out of service; the others are tried at once.
+            reply.status != 503 || addresses.spread(origin).isEmpty
+        {
+            refused(by: origin, for: seconds, asked: transfer.began, now: monotonicSeconds())
+        }
         if transfer.hasServed { contacts.served(origin) }
     }
 }

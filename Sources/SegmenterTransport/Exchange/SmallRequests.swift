@@ -90,9 +90,8 @@ package final class SmallRequests: LoopResident {
                 full.insert(origin)
                 waiting.append(entry)
                 if let next = windows[origin]?.due, next > now { due = min(due, next) }
-                if let delay = servers[quotaOf: origin]?.politeDelay(now: now), delay > 0 {
-                    due = min(due, now + delay)
-                }
+                let delay = politeDelay(origin, now)
+                if delay > 0 { due = min(due, now + delay) }
             } else {
                 start(entry, now)
             }
@@ -100,11 +99,16 @@ package final class SmallRequests: LoopResident {
     }
 
     private func hasRoom(_ origin: String, _ now: Double) -> Bool {
-        guard windows[origin]?.hasRoom(now: now) ?? true,
-            servers[quotaOf: origin].map({ $0.politeDelay(now: now) <= 0 }) ?? true
-        else { return false }
+        guard windows[origin]?.hasRoom(now: now) ?? true, politeDelay(origin, now) <= 0 else {
+            return false
+        }
         guard let limit = servers.limits[origin], limit.limit != nil else { return true }
         return limit.allows(beside: servers.load(of: origin, now: now), now: now)
+    }
+
+    private func politeDelay(_ origin: String, _ now: Double) -> Double {
+        servers[quotaOf: origin]?.politeDelay(
+            now: now, beside: servers.load(of: origin, now: now).active) ?? 0
     }
 
     private func start(_ entry: Entry, _ now: Double) {

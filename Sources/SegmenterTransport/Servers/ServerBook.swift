@@ -65,8 +65,8 @@ package final class ServerBook {
     /// - Returns: The seconds until it may be sent; 0 if it is sent now.
     package func takeTurn(at origin: String, now: Double) -> Double {
         guard var quota = self[quotaOf: origin] else { return 0 }
-        let delay = quota.delay(now: now)
-        if delay <= 0 { quota.asked(now: now) } else { quota.waits(now: now) }
+        let delay = quota.delay(now: now, beside: load(of: origin, now: now).active)
+        if delay <= 0 { quota.asked(now: now) } else { quota.waits(for: delay, now: now) }
         self[quotaOf: origin] = quota
         return delay
     }
@@ -86,6 +86,22 @@ package final class ServerBook {
         guard !quotas.isEmpty else { return }
         var quota = self[quotaOf: origin] ?? RequestQuota()
         quota.pace.stated(quotas, isServed: isServed, unanswered: unanswered(), now: now)
+        self[quotaOf: origin] = quota
+    }
+
+    /// Records that an origin refused a request and demanded a wait of `seconds`.
+    ///
+    /// The wait then holds for all requests to the origin.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin.
+    ///   - seconds: The wait.
+    ///   - asked: The monotonic time at which the request was sent.
+    ///   - now: The monotonic time in seconds.
+    package func refused(by origin: String, for seconds: Double, asked: Double, now: Double) {
+        var quota = self[quotaOf: origin] ?? RequestQuota()
+        let served = load(of: origin, now: now).served
+        quota.pace.refused(for: seconds, asked: asked, served: served, now: now)
         self[quotaOf: origin] = quota
     }
 

@@ -30,6 +30,8 @@ package final class Transfer {
     private static let discardLimit: Int64 = 64 << 10
 
     package let request: TransferRequest
+    /// The monotonic time in seconds at which the transfer was started.
+    package let began: Double
     /// The number of the transfer in its worker.
     package let id: Int
     let handle: CURL
@@ -76,6 +78,7 @@ package final class Transfer {
     ) {
         guard let handle = curl_easy_init() else { preconditionFailure("out of memory") }
         self.request = request
+        began = now
         self.id = id
         self.handle = handle
         self.share = share

@@ -119,4 +119,46 @@ struct RequestPaceEndToEndTests {
         for number in 1...40 { #expect(try stage.isRight("f\(number)", "/\(number)/f")) }
         #expect(refused.count() == 0)
     }
+
+    // MARK: Retry-After
+
+    /// The host refuses one file: none of its files is requested before the time.
+    @Test(arguments: [429, 503])
+    func retryAfterHoldsForAllFilesOfHost(status: Int) throws {
+        let stage = try BatchStage(size: 10_000)
+        let (count, refused) = (Tally(), Guarded(0.0))
+        stage.origin.bend { _, reply in
+            guard count.add() == 5 else { return }
+            reply = .text(status, headers: [HeaderField("Retry-After", "3")])
+            refused.withLock { $0 = monotonicSeconds() }
+        }
+        let outcome = try stage.run(list: list(60, stage), ["-j", "4", "-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...60 { #expect(try stage.isRight("f\(number)", "/\(number)/f")) }
+        let since = refused.withLock { $0 }
+        let times = stage.origin.requests.map { $0.time - since }
+        // Only requests that were sent before the refusal arrived.
+        #expect(times.count { $0 < 3 } <= 12, "\(times)")
+    }
+
+    /// The host refuses one task of a queue: no other task sends it a request before the time.
+    @Test func retryAfterHoldsForAllTasksOfQueue() throws {
+        let stage = try QueueStage(size: 10_000)
+        let (count, refused) = (Tally(), Guarded(0.0))
+        stage.files.origin.bend { _, reply in
+            guard count.add() == 1 else { return }
+            reply = .text(503, headers: [HeaderField("Retry-After", "6")])
+            refused.withLock { $0 = monotonicSeconds() }
+        }
+        try stage.done("settings", "--max-running", "1")
+        for number in 1...3 { _ = try stage.add("/\(number)/f\(number)") }
+        let outcome = try stage.start(["run"]).wait(timeout: 120)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...3 {
+            #expect(try stage.files.isRight("f\(number)", "/\(number)/f\(number)"))
+        }
+        let since = refused.withLock { $0 }
+        let later = stage.files.origin.requests.map { $0.time - since }.filter { $0 > 0 }
+        #expect(later.allSatisfy { $0 >= 5.9 }, "\(later)")
+    }
 }

@@ -197,6 +197,64 @@ import Testing
         for _ in 0..<2 { pace.asked(now: 21) }
         #expect(pace.delay(now: 21) == 20)
     }
+
+    // MARK: Retry-After
+
+    /// The wait holds for every request; a longer one replaces it, a shorter one does not.
+    @Test func refusalDelaysAllRequests() {
+        var pace = RequestPace()
+        pace.refused(for: 8, asked: 9, served: 0, now: 10)
+        #expect(pace.delay(now: 10) == 8 && pace.delay(now: 12, beside: 3) == 6)
+        pace.refused(for: 2, asked: 9, served: 0, now: 12)
+        #expect(pace.delay(now: 12) == 6)
+        pace.refused(for: 8, asked: 9, served: 0, now: 12)
+        #expect(pace.delay(now: 18) == 2 && pace.delay(now: 20) == 0)
+        #expect(!pace.isScarce)
+    }
+
+    /// A single request would wait for an hour at most, so the others do not wait longer.
+    @Test(arguments: [(0.0, 0.0), (-1, 0), (3600, 3600), (3601, 0)])
+    func demandedWaitIsBounded(seconds: Double, delay: Double) {
+        var pace = RequestPace()
+        pace.refused(for: seconds, asked: 0, served: 0, now: 0)
+        #expect(pace.delay(now: 0) == delay)
+    }
+
+    /// The server serves two requests and refuses a third: two at a time go on.
+    @Test func servedConnectionsGoOn() {
+        var pace = RequestPace()
+        pace.refused(for: 600, asked: 0, served: 2, now: 1)
+        #expect(pace.delay(now: 1, beside: 2) > 0 && pace.delay(now: 1, beside: 1) == 0)
+        #expect(pace.delay(now: 599, beside: 2) == RequestPace.recheck)
+        #expect(pace.pauseLeft(now: 1, beside: 2) == 600)
+        // Responses to requests that were sent before.
+        pace.serves(3, now: 2)
+        #expect(pace.delay(now: 2, beside: 2) == 0 && pace.delay(now: 2, beside: 3) > 0)
+        #expect(pace.delay(now: 601, beside: 9) == 0)
+    }
+
+    /// The server refuses a request that takes the place of a served one: it counts requests.
+    @Test func refusalOfNextRequestDelaysAll() {
+        var pace = RequestPace()
+        pace.refused(for: 60, asked: 0, served: 2, now: 1)
+        pace.refused(for: 60, asked: 0.5, served: 2, now: 2)
+        #expect(pace.delay(now: 3, beside: 1) == 0)
+        pace.refused(for: 60, asked: 3, served: 1, now: 4)
+        #expect(pace.delay(now: 4) == 60)
+        pace.serves(2, now: 5)
+        #expect(pace.delay(now: 5) == 59 && pace.delay(now: 64) == 0)
+        // The next pause begins anew.
+        pace.refused(for: 60, asked: 64, served: 1, now: 65)
+        #expect(pace.delay(now: 65) == 0)
+    }
+
+    /// A queue gives the slot of a task to another only if the wait is long.
+    @Test(arguments: [(5.0, nil), (6, 6), (600, 600)] as [(Double, Double?)])
+    func longWaitIsRest(seconds: Double, rest: Double?) {
+        var quota = RequestQuota()
+        quota.pace.refused(for: seconds, asked: 0, served: 0, now: 0)
+        #expect(quota.longRest(now: 0) == rest)
+    }
 }
 
 @Suite struct RequestRateTests {

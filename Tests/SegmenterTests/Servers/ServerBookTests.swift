@@ -59,6 +59,26 @@ import Testing
         #expect(book.takeTurn(at: "a", now: due + 0.01) == 0)
     }
 
+    /// After `Retry-After` no sender has a turn; another origin is not affected.
+    @Test func demandedWaitHoldsForAllSenders() {
+        let book = ServerBook()
+        book.refused(by: "a", for: 30, asked: 9, now: 10)
+        #expect(book.takeTurn(at: "a", now: 10) == 30 && book.takeTurn(at: "b", now: 10) == 0)
+        book.maxRequests = RequestRate(60, per: .minute)
+        #expect(book.takeTurn(at: "a", now: 30) == 10 && book.takeTurn(at: "a", now: 40) == 0)
+    }
+
+    /// Two bodies arrive while a third request is refused: one that ends makes room for another.
+    @Test func demandedWaitSparesServedRequests() {
+        let book = ServerBook()
+        book.join(User(served: 2), as: 1)
+        book.refused(by: "a", for: 30, asked: 9, now: 10)
+        // Two are served, and one has no response.
+        #expect(book.takeTurn(at: "a", now: 10) > 0)
+        book.leave(1)
+        #expect(book.takeTurn(at: "a", now: 11) == 0)
+    }
+
     @Test func rememberedLimitIsNotLearned() {
         let book = ServerBook()
         book.limits["a"] = ServerLimit(remembered: 4, now: 0)

@@ -156,6 +156,12 @@ struct SimulatedFetch {
     }
 
     private mutating func judge(_ request: SimulatedRequest, _ reply: Reply) {
+        if isOverload(reply.status), let seconds = reply.retryAfter {
+            let origin = request.ask.url.origin
+            let load = world.othersLoad(at: origin) + machine.load(at: origin, world)
+            world.quotas[origin, default: .init()].pace.refused(
+                for: seconds, asked: request.since, served: load.served, now: world.now)
+        }
         let head = FetchMachine.Head(
             reply: reply, check: request.ask.check, route: world.route(of: request),
             connecting: request.connectedAt - request.since)
