@@ -572,7 +572,7 @@ _segget_repair() {
     repeating_flags=()
     non_repeating_flags=(--no-remote-time --xattr --refuse-html --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
+    non_repeating_options=(-x --connections --checksum --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --max-requests --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
     __segget_offer_flags_options 2
 
     # Offer option value completions
@@ -600,6 +600,9 @@ _segget_repair() {
         return
         ;;
     '--min-rate-time')
+        return
+        ;;
+    '--max-requests')
         return
         ;;
     '-H'|'--header')

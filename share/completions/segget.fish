@@ -37,7 +37,7 @@ function __segget_parse_tokens -S
         case 'verify'
             __segget_parse_subcommand 1 'checksum=' 'sums=' 'q/quiet' 'json' 'version' 'h/help'
         case 'repair'
-            __segget_parse_subcommand 2 'x/connections=' 'checksum=' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
+            __segget_parse_subcommand 2 'x/connections=' 'checksum=' 'file-allocation=' 'no-remote-time' 'xattr' 'refuse-html' 'limit-rate=' 'max-size=' 'max-time=' 'min-rate=' 'min-rate-time=' 'max-requests=' 'H/header=+' 'ca-certificate=' 'connect-timeout=' 'stall-timeout=' 'retries=' 'u/user=' 'password-fd=' 'auth=' 'netrc' 'netrc-file=' 'bearer-fd=' 'cookie=' 'b/cookie-text=' 'no-cookies' 'A/user-agent=' 'referer=' 'header-cross-origin' 'proxy=' 'no-proxy=' '4/ipv4' '6/ipv6' 'interface=' 'resolve=+' 'max-redirs=' 'insecure' 'allow-downgrade' 'pinned-public-key=' 'client-certificate=' 'client-key=' 'client-key-password-fd=' 'tls-min=' 'negotiate' 'config=' 'no-config' 'q/quiet' 'v/verbose' 'progress=' 'json' 'version' 'h/help'
         case 'status'
             __segget_parse_subcommand 1 'd/directory=' 'json' 'version' 'h/help'
         case 'bench'
@@ -343,6 +343,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" max-time' -l 'max-time' -d 'Longest time for each file, from its start, in seconds.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" min-rate' -l 'min-rate' -d 'Lowest rate in bytes per second; a slower download is started again.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" min-rate-time' -l 'min-rate-time' -d 'How long a download may be slower than its lowest rate, in seconds.' -rfka ''
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" max-requests' -l 'max-requests' -d 'Most requests to each server, such as `10/s` or `600/m`; 0 removes the limit.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair"' -s 'H' -l 'header' -d 'Add this request header; repeatable.' -rfka ''
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" ca-certificate' -l 'ca-certificate' -d 'PEM file with the certificates to trust, instead of the system\'s.' -rF
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget repair" connect-timeout' -l 'connect-timeout' -d 'Longest time to connect, TLS handshake included, in seconds.' -rfka ''

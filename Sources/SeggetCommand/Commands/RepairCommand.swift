@@ -36,6 +36,7 @@ package struct RepairCommand: ParsableCommand {
 
     @OptionGroup(title: "Files") var files: FileOptionsGroup
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
+    @OptionGroup(title: "Limits") var requests: RequestLimitOption
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Network") var kerberos: NegotiateOption
@@ -72,7 +73,7 @@ package struct RepairCommand: ParsableCommand {
         try kerberos.apply(to: &options.access)
         let interrupts = Interrupts()
         let session = DownloadSession(
-            rateLimit: limits.limitRate, memory: ServerMemory.own)
+            rateLimit: limits.limitRate, maxRequests: requests.rate, memory: ServerMemory.own)
         let download = session.repair(file, from: url, options: options)
         GetCommand.follow(
             download, url, Hooks(), reportSettings(terminal: .standardError), session, interrupts)

@@ -16,6 +16,7 @@ enum ForeignOptions {
             }
             let name = String(option.dropFirst(2))
             guard command.option(name) == nil else { continue }
+            if let text = elsewhere[option] { return (option, text) }
             let near = CommandTree.nearest(to: name, among: names)
             return (
                 option,
@@ -25,6 +26,12 @@ enum ForeignOptions {
         }
         return nil
     }
+
+    /// For options of segget that some commands do not have, how these commands do the same.
+    private static let elsewhere = [
+        "--max-requests":
+            "`segget settings --max-requests RATE` limits all tasks of a queue together"
+    ]
 
     /// Returns the unknown option in a word that begins with a single dash.
     ///

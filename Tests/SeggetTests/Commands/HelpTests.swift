@@ -167,6 +167,12 @@ struct HelpTests {
         #expect(!hint.text.contains("hush"))
     }
 
+    @Test func optionOfOtherCommandsHasHint() throws {
+        let command = try #require(Self.tree.command(of: ["verify"]))
+        let hint = try #require(ForeignOptions.hint(for: ["--max-requests", "9"], in: command))
+        #expect(hint.option == "--max-requests" && hint.text.contains("segget settings"))
+    }
+
     @Test(arguments: [
         ["-x8"], ["--header=X: y"], ["--", "--wibble"], ["-"], ["-c", "-L"], ["-qLo-"], ["-Lofsk"],
         ["--retries", "-1"],
