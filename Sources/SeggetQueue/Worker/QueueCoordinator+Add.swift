@@ -203,12 +203,23 @@ extension QueueCoordinator {
     }
 
     /// Returns a task with its secrets that are known; `nil` if it does not exist.
-    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? { try whole([id]).first }
+    func whole(_ id: QueueTask.ID) throws(QueueError) -> QueueTask? {
+        try whole([id], readsAll: true).first
+    }
 
     /// Returns the existing ones of some tasks, with their secrets that are known.
-    func whole(_ ids: [QueueTask.ID]) throws(QueueError) -> [QueueTask] {
+    ///
+    /// - Parameters:
+    ///   - ids: The tasks.
+    ///   - readsAll: Whether to also read the secrets of tasks whose options and URLs have none, such
+    ///     as a command that gets a new link.
+    /// - Returns: The tasks.
+    /// - Throws: `QueueError`.
+    func whole(
+        _ ids: [QueueTask.ID], readsAll: Bool = false
+    ) throws(QueueError) -> [QueueTask] {
         var tasks = try store.tasks(ids)
-        for index in tasks.indices where !tasks[index].secretParts.isEmpty {
+        for index in tasks.indices where readsAll || !tasks[index].secretParts.isEmpty {
             let task = tasks[index]
             var secrets = unstored[task.id]
             if secrets == nil { secrets = try store.secrets(of: task.id) }
