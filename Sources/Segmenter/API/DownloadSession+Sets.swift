@@ -10,7 +10,7 @@ extension DownloadSession {
     /// - Parameters:
     ///   - set: The set.
     ///   - work: What ``SetFolder/examine(rechecks:isCancelled:)`` returned.
-    ///   - options: The options of all files.
+    ///   - options: The options of all files. They share its rate limit.
     ///   - jobs: The number of files to download at a time, 1…64; `nil` as for lists.
     ///   - failFast: Whether the first failure stops the other files.
     ///   - refreshURL: Returns a new link when the server refuses the URL of a file.

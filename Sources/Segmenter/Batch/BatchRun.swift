@@ -33,10 +33,17 @@ final class BatchRun: Sendable {
     private let running = Monitor<Set<Int>>([])
     /// Whether a manifest belongs to a file of the list, by its generation.
     private let owners = Monitor<[String: Bool]>([:])
-    /// Whether all files share the connections of each host; otherwise each has its own.
+    /// Whether all files share the connections of each host, and a rate limit of their options;
+    /// otherwise each has its own.
     private let sharesHosts: Bool
     /// Whether the list has only one file, which is downloaded like one without a list.
     private var isSingle: Bool { list.ends(after: 1) }
+    /// The number of the rate limit that the files share.
+    private let number = numbers.withLock { number in
+        number -= 1
+        return number
+    }
+    private static let numbers = Monitor(0)
     /// The files that are not queued yet.
     private let backlog = Monitor(HostGovernor.Backlog())
     /// The origins that use HTTP/1.1 over TLS.
@@ -187,6 +194,7 @@ final class BatchRun: Sendable {
     private var set: Fetch.FileSet? {
         guard sharesHosts, !isSingle else { return nil }
         return Fetch.FileSet(
+            number: number,
             backlog: { [backlog, slots] origin in
                 var backlog = backlog.withLock { $0 }
                 let queued = slots.queued

@@ -27,6 +27,9 @@ final class Fetch: LoopClient, ServerUser {
     ///
     /// The functions are called on the loop thread.
     struct FileSet: Sendable {
+        /// The number of the set's rate limit, which its files share; below 0, unlike the numbers
+        /// of fetches.
+        var number: Int
         /// Returns the files that have not begun.
         var backlog: @Sendable (_ origin: String) -> HostGovernor.Backlog
         /// Receives the number of files and connections that a host has room for.
@@ -106,7 +109,9 @@ final class Fetch: LoopClient, ServerUser {
     func start(now: Double) {
         worker.add(self, as: id)
         servers.join(self, as: id)
-        if let rate = setup.machine.limits.rate { worker.pacing.limit(id, to: rate, now: now) }
+        if let rate = setup.machine.limits.rate {
+            worker.pacing.limit(id, to: rate, with: setup.set?.number, now: now)
+        }
         output.onMove { [id, loop] in loop.perform { $0.fetch(id)?.outputMoved() } }
         self.now = now
         machine.start(takeOffer(), self)

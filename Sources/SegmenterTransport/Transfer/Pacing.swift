@@ -10,8 +10,10 @@ package struct Pacing {
     /// The monotonic time in seconds of the next distribution; infinity without a limit.
     private(set) var nextTurn = Double.infinity
     private var bucket: TokenBucket?
-    /// The buckets of the downloads that have a separate limit, by owner.
+    /// The buckets of the downloads that have a separate limit, by owner or by group.
     private var buckets: [Int: TokenBucket] = [:]
+    /// The groups of downloads that share a bucket, by owner.
+    private var groups: [Int: Int] = [:]
     private var meter = RateMeter()
     /// The number of bytes that ended transfers received.
     private var ended: Int64 = 0
@@ -35,16 +37,31 @@ package struct Pacing {
     /// - Parameters:
     ///   - owner: The number of the download.
     ///   - rate: The limit in bytes per second; `nil` to remove it.
+    ///   - group: The number of the downloads that share the limit; `nil` for this one alone.
     ///   - now: The monotonic time in seconds.
-    package mutating func limit(_ owner: Int, to rate: Double?, now: Double) {
+    package mutating func limit(
+        _ owner: Int, to rate: Double?, with group: Int? = nil, now: Double
+    ) {
         let rate = RateLimit(rate).bytesPerSecond
-        guard rate != nil || buckets[owner] != nil else { return }
-        buckets[owner] = rate.map { TokenBucket(rate: $0, now: now) }
+        let last = self.group(of: owner)
+        guard rate != nil || buckets[last] != nil else { return }
+        groups[owner] = nil
+        if !groups.values.contains(last) { buckets[last] = nil }
+        if let rate {
+            groups[owner] = group
+            let number = group ?? owner
+            if buckets[number] == nil { buckets[number] = TokenBucket(rate: rate, now: now) }
+        }
         schedule(now)
     }
 
     /// Returns whether a rate limit applies to the transfers of a download.
-    package func isLimited(_ owner: Int) -> Bool { bucket != nil || buckets[owner] != nil }
+    package func isLimited(_ owner: Int) -> Bool {
+        bucket != nil || buckets[group(of: owner)] != nil
+    }
+
+    /// Returns the number of the bucket of a download.
+    private func group(of owner: Int) -> Int { groups[owner] ?? owner }
 
     private mutating func schedule(_ now: Double) {
         nextTurn = bucket == nil && buckets.isEmpty ? .infinity : min(nextTurn, now + Self.interval)
@@ -62,7 +79,7 @@ package struct Pacing {
     private mutating func settle(_ transfer: Transfer) -> Int64 {
         let (used, left) = transfer.pace.settle()
         bucket?.giveBack(left)
-        buckets[transfer.owner]?.giveBack(left)
+        buckets[group(of: transfer.owner)]?.giveBack(left)
         return used
     }
 
@@ -93,7 +110,7 @@ package struct Pacing {
             let used = settle(transfer)
             let wish = transfer.pace.isWaiting ? .max : 2 * min(used, .max / 2)
             return FairShare.Claim(
-                group: transfer.owner, demand: min(wish, max(1, transfer.remaining)))
+                group: group(of: transfer.owner), demand: min(wish, max(1, transfer.remaining)))
         }
         let shares = FairShare.divide(
             bucket?.available, among: claims, most: buckets.mapValues(\.available))
