@@ -158,6 +158,15 @@ extension TaskProblem {
         if error.bytesKept > 0, error.startsOver != nil { startsOver = true }
     }
 
+    /// Creates the problem of a data set whose records could not be written.
+    init(unrecorded error: AssemblyError) {
+        let texts = SetWords.unrecorded(error).map(\.text)
+        let next = if case .space = FailureRule(error) { NextStep.space } else { NextStep.disk }
+        self.init(
+            next, kind: SetWords.kind(unrecorded: error), message: texts.joined(separator: "; "),
+            code: ExitStatus.disk.rawValue)
+    }
+
     /// Creates the problem of a data set whose folder or plan cannot be used.
     init(_ error: SetError) {
         let messages = Diagnostic.messages(error)

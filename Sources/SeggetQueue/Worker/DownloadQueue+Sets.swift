@@ -61,8 +61,13 @@ extension DownloadQueue {
                 task.bytesDone = progress.bytesDone
                 if isEnded { task.finished = now.wall }
             }
-            try coordinator.store.addEvents(
-                timeline.events + [Self.endEvent(end, set, size: progress.bytesDone, now)], of: id)
+            var events = timeline.events
+            if let problem = run.unrecorded, !end.is(problem) {
+                events.append(
+                    TaskEvent(time: now.wall, event: problem.kind, message: problem.message))
+            }
+            events.append(Self.endEvent(end, set, size: progress.bytesDone, now))
+            try coordinator.store.addEvents(events, of: id)
         }
     }
 

@@ -24,6 +24,11 @@ final class SetRun: TaskRun {
         case completed(DownloadedFile)
         case stopped
         case failed(FailureRule, TaskProblem, isNetworkLoss: Bool)
+
+        /// Returns whether the run failed with a problem.
+        func `is`(_ problem: TaskProblem) -> Bool {
+            if case .failed(_, problem, _) = self { true } else { false }
+        }
     }
 
     private struct State {
@@ -41,6 +46,8 @@ final class SetRun: TaskRun {
         /// The reasons of failed files, by their index in the plan; at most ``SetRun/mostProblems``.
         var problems: [Int: TaskProblem] = [:]
         var failures = SetFailures()
+        /// The problem that kept records from being written.
+        var unrecorded: TaskProblem?
         /// The bytes that ended files have received.
         var received: Int64 = 0
         /// The bytes that files keep that failed or were stopped.
@@ -60,6 +67,7 @@ final class SetRun: TaskRun {
     private let task: QueueTask
     private let planPath: String
     private let options: DownloadOptions
+    private let refreshURL: RefreshURL?
     private let session: DownloadSession
     private let state: Monitor<State>
     private let start = monotonicSeconds()
@@ -77,13 +85,14 @@ final class SetRun: TaskRun {
     ///   - set: The set of the task.
     ///   - planPath: The path of its plan.
     ///   - options: The options of all files.
+    ///   - refreshURL: Returns a new link when the server refuses the URL of a file.
     ///   - session: Downloads the files.
     init(
         _ task: QueueTask, _ set: FileSet, plan planPath: String, options: DownloadOptions,
-        _ session: DownloadSession
+        refreshURL: RefreshURL?, _ session: DownloadSession
     ) {
         (id, self.task, self.planPath, self.options) = (task.id, task, planPath, options)
-        self.session = session
+        (self.refreshURL, self.session) = (refreshURL, session)
         (events, report) = AsyncStream.makeStream(of: Event.self)
         state = Monitor(State(set: set))
         run = Answers()
@@ -153,11 +162,18 @@ final class SetRun: TaskRun {
     private func download() async -> Ending {
         let ending = await attempt()
         let folder = state.withLock { $0.folder }
-        if let folder { _ = await offLoop("set") { () throws(Never) in folder.close() } }
-        state.withLock { $0.isEnded = true }
+        var problem: AssemblyError?
+        if let folder { problem = await offLoop("set") { () throws(Never) in folder.close() } }
+        let unrecorded = problem.map(TaskProblem.init(unrecorded:))
+        state.withLock { ($0.isEnded, $0.unrecorded) = (true, unrecorded) }
         report.finish()
-        return ending
+        // A complete set fails, and its next run reads the files. Another end has its own cause.
+        guard let problem, let unrecorded, case .completed = ending else { return ending }
+        return .failed(FailureRule(problem), unrecorded, isNetworkLoss: false)
     }
+
+    /// The problem that kept records from being written, once the run has ended.
+    var unrecorded: TaskProblem? { state.withLock { $0.unrecorded } }
 
     private func attempt() async -> Ending {
         let (path, place) = (planPath, task.place.folderPath)
@@ -175,9 +191,7 @@ final class SetRun: TaskRun {
             state.files = Array(repeating: .complete, count: folder.plan.count)
             for index in work.files { state.files[Int(index)] = .missing }
             guard !state.isCancelled, !work.isCancelled else { return nil }
-            // The rate limit of the options is that of each file.
-            let jobs = options.limits.rate == nil ? nil : 1
-            state.batch = session.start(folder, work, options: options, jobs: jobs)
+            state.batch = session.start(folder, work, options: options, refreshURL: refreshURL)
             return state.batch
         }
         guard let batch else { return .stopped }

@@ -74,11 +74,17 @@ struct LocalRunner: TaskRunner {
     func begin(_ task: QueueTask) -> Download {
         session.start(
             task.urls[0], to: Self.destination(task), options: Self.options(task), id: task.id,
-            refreshURL: task.refreshCommand.isEmpty ? nil : refresh?(task.refreshCommand))
+            refreshURL: refreshURL(task))
     }
 
     func begin(_ task: QueueTask, _ set: FileSet, plan: String) -> SetRun {
-        SetRun(task, set, plan: plan, options: Self.options(task), session)
+        SetRun(
+            task, set, plan: plan, options: Self.options(task), refreshURL: refreshURL(task),
+            session)
+    }
+
+    private func refreshURL(_ task: QueueTask) -> RefreshURL? {
+        task.refreshCommand.isEmpty ? nil : refresh?(task.refreshCommand)
     }
 
     func limitRate(_ rate: Double?) { session.limitRate(rate) }

@@ -39,6 +39,11 @@ package enum SetWords {
             + "it: it was not removed"
     }
 
+    /// Returns the kind of the failure to write records, a name for programs.
+    package static func kind(unrecorded error: AssemblyError) -> String {
+        Diagnostic(error, again: "").kind
+    }
+
     /// Returns the messages about records that could not be written.
     package static func unrecorded(_ error: AssemblyError) -> [Message] {
         [

@@ -131,9 +131,6 @@ struct AddCommand: ParsableCommand {
                 "`--plan` has the URLs: leave out "
                     + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
         }
-        guard plan == nil || goingOn.refreshURL == nil else {
-            throw ValidationError("`--refresh-url` and `--plan` cannot be used together")
-        }
         for (option, isGiven) in [
             ("directory", directory != nil), ("again", again), ("auto-rename", names.autoRename),
             ("remote-name", names.remoteName),

@@ -118,6 +118,29 @@ struct QueueSetTests {
         _ = try worker.wait(timeout: 60)
     }
 
+    /// The links of a set have expired: a command gets a new one for each.
+    @Test func refreshCommandRenewsLinks() throws {
+        stage.origin.bend { request, reply in reply.set("ETag", "\"\(request.path)\"") }
+        try plan()
+        stage.origin.bend { request, reply in
+            reply.set("ETag", "\"\(request.path)\"")
+            if !request.target.hasSuffix("?new") { reply = .text(403) }
+        }
+        let command = try stage.files.sandbox.write(
+            "renew", "#!/bin/sh\necho \"$SEGGET_TASK_URL?new\"\n")
+        #expect(chmod(command, 0o700) == 0)
+        _ = try add("--refresh-url", command)
+        _ = try stage.add("/40/single", "--refresh-url", command)
+        let outcome = try stage.work().wait(timeout: 300)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        // The origin's content differs by the link.
+        for number in 0..<Self.count {
+            let link = "/\(number)/file-\(number)?new"
+            #expect(try stage.isRight("set/file-\(number)", link), "\(number)")
+        }
+        #expect(try stage.isRight("single", "/40/single?new"))
+    }
+
     @Test func unusablePlanIsRefused() throws {
         try stage.files.sandbox.write("set.plan", "https://example.org/a\n")
         let outcome = try stage.run("add", "--plan", "set.plan")

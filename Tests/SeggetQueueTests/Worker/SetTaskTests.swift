@@ -260,6 +260,63 @@ struct SetTaskTests {
         }
     }
 
+    /// The files of a set share its rate, and more than one is active at a time.
+    @Test func filesShareRateLimit() async throws {
+        behaviour.withLock { $0.stalls = [7, 20] }
+        try await withQueue { queue in
+            var new = try set()
+            new.options.limits.rate = 40_000
+            let begun = TestSupport.monotonicSeconds()
+            let id = try await queue.add(new)
+            while try await queue.files(id.description, FileWindow(states: [.active])).matching < 2
+            {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            released.withLock { $0 = true }
+            let end = try await queue.ended(id)
+            #expect(end.state == "completed", "\(String(describing: end.error))")
+            let size = (0..<Self.count).reduce(0) { $0 + Self.size($1) }
+            #expect(Double(size) <= 40_000 * (TestSupport.monotonicSeconds() - begun + 0.2))
+            for number in 0..<Self.count { #expect(try isRight(number), "\(number)") }
+        }
+    }
+
+    /// The ledger's disk is full: the task does not count as completed, and its next run reads the
+    /// files instead of downloading them.
+    @Test func unwrittenRecordsFailTask() async throws {
+        behaviour.withLock { $0.stalls = Set(20..<Self.count) }
+        let disk = try Tmpfs(size: 1 << 20)
+        let records = home.path("set/.segget")
+        try FileManager.default.createDirectory(
+            atPath: records, withIntermediateDirectories: true)
+        try #require(mount(disk.path, records, nil, UInt(MS_BIND), nil) == 0)
+        defer { _ = umount2(records, Int32(MNT_DETACH)) }
+        try await withQueue { queue in
+            let id = try await queue.add(set())
+            while try await report(id, queue).filesDone != 20 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let filler = open(disk.path("filler"), O_WRONLY | O_CREAT, 0o600)
+            let page = [UInt8](repeating: 1, count: 4096)
+            while write(filler, page, page.count) > 0 {}
+            close(filler)
+            released.withLock { $0 = true }
+            while try await report(id, queue).error == nil {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let failed = try await report(id, queue)
+            #expect(failed.state != "completed" && failed.filesDone == Self.count)
+            let error = try #require(failed.error)
+            #expect(error.code == 74 && error.step == "space", "\(error)")
+            #expect(error.message.contains("the next run reads them instead"), "\(error)")
+            unlink(disk.path("filler"))
+            _ = try await queue.perform([.retry(TaskSelection(id))])
+            let end = try await queue.ended(id)
+            #expect(end.state == "completed", "\(String(describing: end.error))")
+            for number in 0..<Self.count { #expect(requests(number) == 1, "\(number)") }
+        }
+    }
+
     /// The records have the state of the last worker, which was killed.
     @Test func setOfKilledWorkerRunsAgain() async throws {
         let path = home.path("q.sqlite")
