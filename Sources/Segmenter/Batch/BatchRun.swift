@@ -145,7 +145,8 @@ final class BatchRun: Sendable {
                     } else {
                         // Files start in the order of the list. A file with a slot may wait for the
                         // names of all earlier files, so none of these may be waiting for a slot.
-                        guard slots.mayStart(at: file.url?.origin), !isBegun || gate.tryEnter() else {
+                        guard slots.mayStart(at: file.url?.origin), !isBegun || gate.tryEnter()
+                        else {
                             break
                         }
                         slots.begin(index, isLarge: isBegun, at: file.url?.origin)

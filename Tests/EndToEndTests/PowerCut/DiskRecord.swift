@@ -55,7 +55,8 @@ enum DiskOperation: Sendable {
     /// The folder whose names the operation changes: empty, or `.segget/`.
     var folder: String? {
         switch self {
-        case .names(let changes): changes.keys.allSatisfy { $0.hasPrefix(".segget/") } ? ".segget/" : ""
+        case .names(let changes):
+            changes.keys.allSatisfy { $0.hasPrefix(".segget/") } ? ".segget/" : ""
         case .syncNames(let folder): folder
         default: nil
         }
