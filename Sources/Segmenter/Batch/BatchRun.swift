@@ -390,13 +390,14 @@ final class BatchRun: Sendable {
             isDeclined: { [slots] in slots.unpark(index) },
             isDone: { [slots] in slots.adjust(wait: $0) },
             whenDue: { [turns] in turns.whenDue(index, $0) },
-            stepAside: { [turns, slots] origin, delay in
+            stepAside: { [turns, slots] origin, delay, isDemanded in
                 // Later files wait only for a limited time for the name of this one.
                 let turn = Task {
                     try await Task.sleep(for: .seconds(Self.longestAside))
                     turns.settle(index)
                 }
-                await slots.stepAside(index, of: origin, for: delay)
+                await slots.stepAside(
+                    index, of: origin, for: delay, isDemanded: isDemanded)
                 turn.cancel()
             }, set: set, folders: names.made,
             claim: { [self] target, urls, keeps throws(AssemblyError) in

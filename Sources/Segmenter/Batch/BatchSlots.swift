@@ -28,12 +28,16 @@ final class BatchSlots: Sendable {
     ///
     /// Each has open files.
     static let mostComplete = 32
+    /// The limit of files set aside, beyond which no other file starts.
+    ///
+    /// Each has a task.
+    static let mostAside = 256
 
     /// A file without a slot, because its server refuses it.
     private struct Aside {
         let origin: String
-        /// Whether another file of the same origin has ended since.
-        var mayGoOn = false
+        /// Whether it need not wait for another file of the same origin, or one has ended since.
+        var mayGoOn: Bool
         /// The task that waits for a slot, once the delay is over.
         var waiting: Answer<Void>?
     }
@@ -134,7 +138,10 @@ final class BatchSlots: Sendable {
         var isEmpty: Bool { underWay + ahead + parked.count + asides.count == 0 }
 
         /// Whether a queued request could start.
-        var isStuck: Bool { ahead > 0 && mayStart(at: next) }
+        var isStuck: Bool { ahead > 0 && !isFullAside && mayStart(at: next) }
+
+        /// Whether no other file may be set aside, and therefore none may start.
+        var isFullAside: Bool { asides.count >= mostAside }
 
         /// Whether the task that starts files should check for work.
         ///
@@ -148,7 +155,7 @@ final class BatchSlots: Sendable {
         /// A file may be retried if another file of its origin has ended, or if no other file is
         /// active.
         fileprivate mutating func takeAside() -> Answer<Void>? {
-            let isAlone = underWay + ahead == 0
+            let isAlone = underWay == 0 && (ahead == 0 || isFullAside)
             let ready = asides.filter {
                 $1.waiting != nil && (isAlone || $1.mayGoOn && mayStart(at: origins[$0]))
             }
@@ -185,7 +192,7 @@ final class BatchSlots: Sendable {
     func mayStart(at origin: @autoclosure () -> String? = nil) -> Bool {
         state.withLock { state in
             let origin = state.isBounded ? origin() : nil
-            guard state.ahead == 0, state.mayStart(at: origin) else {
+            guard state.ahead == 0, !state.isFullAside, state.mayStart(at: origin) else {
                 if state.ahead == 0 { state.next = origin }
                 return false
             }
@@ -199,7 +206,7 @@ final class BatchSlots: Sendable {
     /// A file that is known to be large is queued only if it may start.
     func hasRoom(for size: Int64?) -> Bool {
         state.withLock { state in
-            guard state.room > 0 else { return false }
+            guard state.room > 0, !state.isFullAside else { return false }
             guard let size, BatchWidth.isLarge(size) else { return true }
             let origin = state.filesOf.count == 1 ? state.filesOf.keys.first : nil
             return state.mayStart(size: size, at: origin, besideLarge: state.aheadLarge)
@@ -287,9 +294,9 @@ final class BatchSlots: Sendable {
         change(isFollowed: true) { state in
             let origin = state.isBounded ? origin() : nil
             state.next = origin
-            guard state.ahead > 0, must || state.mayStart(size: size, at: origin) else {
-                return false
-            }
+            guard state.ahead > 0,
+                must || !state.isFullAside && state.mayStart(size: size, at: origin)
+            else { return false }
             state.next = nil
             state.ahead -= 1
             state.aheadBytes -= size ?? 0
@@ -388,19 +395,21 @@ final class BatchSlots: Sendable {
     /// Sets aside a file that its server refuses, and returns when it has a slot again.
     ///
     /// The file waits at least `delay` seconds, and until another file of its origin has ended. If
-    /// no other file is active, it waits for the delay only. After cancelling, the method returns
-    /// immediately.
-    func stepAside(_ index: Int, of origin: String, for delay: Double) async {
+    /// the server has demanded the delay, or no other file is active, it waits for the delay only.
+    /// After cancelling, the method returns immediately.
+    func stepAside(
+        _ index: Int, of origin: String, for delay: Double, isDemanded: Bool = false
+    ) async {
         let aside = change { state in
             state.leave(index)
-            state.asides[index] = Aside(origin: origin)
+            state.asides[index] = Aside(origin: origin, mayGoOn: isDemanded)
             return state.takeAside()
         }
         aside?.resume(returning: ())
         try? await Task.sleep(for: .seconds(delay))
         await withTaskCancellationHandler {
             await Answer<Void>.wait { answer in
-                let due = state.withLock { state in
+                let due = change { state in
                     state.asides[index]?.waiting = answer
                     return Task.isCancelled ? state.leaveAside(index) : state.takeAside()
                 }

@@ -33,7 +33,7 @@ struct BatchContext: Sendable {
     /// Gives up the file's slot for at least `delay` seconds, because the origin refuses the file.
     ///
     /// Returns when the file has a slot again, or after cancellation.
-    let stepAside: @Sendable (_ origin: String, _ delay: Double) async -> Void
+    let stepAside: @Sendable (_ origin: String, _ delay: Double, _ isDemanded: Bool) async -> Void
     /// The set whose files share each host's connections; `nil` if each file has its own.
     let set: Fetch.FileSet?
     /// The folders that the batch creates.

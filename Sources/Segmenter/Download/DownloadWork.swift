@@ -80,8 +80,8 @@ struct DownloadWork: Sendable {
         if job.options.endsToRest {
             probe.slotRelease = .ends
         } else if let batch, let place {
-            probe.slotRelease = .stepsAside { origin, delay in
-                await place.leaving { await batch.stepAside(origin, delay) }
+            probe.slotRelease = .stepsAside { origin, delay, isDemanded in
+                await place.leaving { await batch.stepAside(origin, delay, isDemanded) }
             }
         }
     }

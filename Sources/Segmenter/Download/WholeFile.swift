@@ -78,6 +78,8 @@ extension DownloadRun {
         else { return nil }
         var request = TransferRequest(url: probe.url, connecting: probe.connecting)
         request.range = range
+        // During a long pause of the server, the file gives its slot to another.
+        request.connecting.endsToRest = true
         return (probe, request)
     }
 

@@ -126,9 +126,8 @@ struct Persistence {
             delay = try probe.delay(
                 failures, retryAfter, random: .random(in: refusals > 0 ? 0.5..<1 : 0..<1))
         }
-        let isDue =
-            refused > 0
-            && (refused % Self.patience == 0 || retryAfter ?? 0 > Self.longestWait)
+        let isDemanded = retryAfter ?? 0 > Self.longestWait
+        let isDue = refused > 0 && (refused % Self.patience == 0 || isDemanded)
         guard isFirst, isDue, let givesUp = probe.slotRelease else {
             return try await probe.pause(failures, delay: delay, failure)
         }
@@ -136,7 +135,7 @@ struct Persistence {
         case .ends: throw .transfer(failure, attempts: refused)
         case .stepsAside(let stepAside):
             probe.reportRetry(failures, delay: delay, failure)
-            await stepAside(url.origin, delay)
+            await stepAside(url.origin, delay, isDemanded)
             if Task.isCancelled { throw .cancelled }
         }
     }

@@ -106,7 +106,8 @@ extension Probe {
                     .get, range: asking.range,
                     ifRange: asking.range == nil ? nil : asking.ifRange,
                     isBroken: before.isBroken,
-                    isDecoded: asking.isDecoded, turn: before.turn, answered: answered)
+                    isDecoded: asking.isDecoded, turn: before.turn, answered: answered,
+                    mayRest: true)
                 answered = nil
             }
             switch landing.exchange.reply?.status {
@@ -128,9 +129,23 @@ extension Probe {
                 return .again
             default:
                 if let range = asking.refused, asking.range == nil { asking.range = range }
-                return .failed(landing)
+                return try await hasRested(after: landing) ? .again : .failed(landing)
             }
         }
+    }
+
+    /// Waits without the file's slot, if a request failed because its server demands a long pause.
+    ///
+    /// - Parameter landing: The result of the request.
+    /// - Returns: Whether that was the reason; then the request can be made again.
+    /// - Throws: `cancelled` if the task was cancelled.
+    func hasRested(after landing: Landing) async throws(DownloadError.Reason) -> Bool {
+        guard case .stepsAside(let stepAside)? = slotRelease,
+            case .failed(.resting(let rest))? = landing.exchange.end
+        else { return false }
+        await stepAside(landing.url.origin, rest.inSeconds, true)
+        if Task.isCancelled { throw .cancelled }
+        return true
     }
 
     /// Follows the redirects of the original URL again, and checks the version of the file.
@@ -259,11 +274,16 @@ extension Probe {
     // MARK: One attempt
 
     /// Sends a request and follows redirects; see `RedirectChain`.
+    ///
+    /// If `mayRest` is set and the file can give up its slot, the request fails while the server
+    /// demands a long pause; see `hasRested`.
     func follow(
         _ method: RequestMethod, range: ByteRange?, ifRange: String? = nil, fresh: Bool = false,
         conditions: [String] = [], isBroken: Bool = false, isDecoded: Bool = false, turn: Int = 0,
-        answered: Exchange? = nil, patience: Double = .infinity
+        answered: Exchange? = nil, patience: Double = .infinity, mayRest: Bool = false
     ) async throws(DownloadError.Reason) -> Landing {
+        var connecting = connecting
+        if mayRest, case .stepsAside? = slotRelease { connecting.endsToRest = true }
         let chain = RedirectChain(
             loop: loop, connecting: connecting, report: report, method: method, range: range,
             ifRange: ifRange, conditions: conditions, isFresh: fresh, isBroken: isBroken,
@@ -280,7 +300,8 @@ extension Probe {
     ) async -> Result<Landing, DownloadError.Reason> {
         do throws(DownloadError.Reason) {
             let patience = method == .head ? Self.headPatience : .infinity
-            return .success(try await follow(method, range: range, patience: patience))
+            return .success(
+                try await follow(method, range: range, patience: patience, mayRest: true))
         } catch {
             return .failure(error)
         }

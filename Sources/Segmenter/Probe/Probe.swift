@@ -134,9 +134,10 @@ struct Probe: Sendable {
         case ends
         /// The file waits without a slot.
         ///
-        /// The wait lasts at least `delay` seconds, and until a file of the origin has ended and a
-        /// slot is free.
-        case stepsAside(@Sendable (_ origin: String, _ delay: Double) async -> Void)
+        /// The wait lasts at least `delay` seconds, and until a slot is free. Unless the server has
+        /// demanded the delay, it also lasts until a file of the origin has ended.
+        case stepsAside(
+            @Sendable (_ origin: String, _ delay: Double, _ isDemanded: Bool) async -> Void)
     }
 
     /// The bounds on the attempts before the first byte of a file.
@@ -178,7 +179,10 @@ struct Probe: Sendable {
             }
             return reported(try await get(asking))
         }
-        let answers = await HeadBesideGet(probe: self).ask(overlaps ? range : nil)
+        var answers = await HeadBesideGet(probe: self).ask(overlaps ? range : nil)
+        while let landing = try? answers.head?.get(), try await hasRested(after: landing) {
+            answers = await HeadBesideGet(probe: self).ask(overlaps ? range : nil)
+        }
         var first = try? answers.get?.get()
         let (head, problem) = try byHead(answers.head)
         var asking = Asking(range: range, said: said)

@@ -48,6 +48,11 @@ package struct Exchange: Sendable {
         self.isDueIn = isDueIn
     }
 
+    /// The result of a request that was not sent, because its server demands this pause in seconds.
+    init(resting seconds: Double) {
+        self.init(end: .failed(.resting(for: Duration(seconds: seconds))))
+    }
+
     /// Whether the body is complete.
     package var isWhole: Bool { isKept && end == .complete }
 }
@@ -132,11 +137,9 @@ extension TransferLoop {
         await wait(otherwise: Exchange(end: .cancelled)) { worker, answer in
             let (origin, now) = (request.url.origin, monotonicSeconds())
             if request.connecting.endsToRest,
-                let rest = worker.servers[quotaOf: origin]?.longRest(
-                    now: now, beside: worker.servers.load(of: origin, now: now).active)
+                let rest = worker.servers.longRest(of: origin, now: now)
             {
-                let failure = TransferFailure.resting(for: .init(seconds: rest))
-                answer.resume(returning: Exchange(end: .failed(failure)))
+                answer.resume(returning: Exchange(resting: rest))
                 return nil
             }
             if collecting {

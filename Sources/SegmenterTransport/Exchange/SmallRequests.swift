@@ -86,7 +86,11 @@ package final class SmallRequests: LoopResident {
         var full: Set<String> = []
         for entry in entries {
             let origin = entry.request.url.origin
-            if full.contains(origin) || !hasRoom(origin, now) {
+            if entry.request.connecting.endsToRest,
+                let rest = servers.longRest(of: origin, now: now)
+            {
+                entry.report(Exchange(resting: rest))
+            } else if full.contains(origin) || !hasRoom(origin, now) {
                 full.insert(origin)
                 waiting.append(entry)
                 if let next = windows[origin]?.due, next > now { due = min(due, next) }

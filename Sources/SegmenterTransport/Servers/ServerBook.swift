@@ -60,6 +60,11 @@ package final class ServerBook {
         set { quotas[origin] = newValue }
     }
 
+    /// Returns the seconds of an origin's pause that is too long to keep a slot for; else `nil`.
+    package func longRest(of origin: String, now: Double) -> Double? {
+        self[quotaOf: origin]?.longRest(now: now, beside: load(of: origin, now: now).active)
+    }
+
     /// Records that a request is sent to an origin, if it may be sent now.
     ///
     /// - Returns: The seconds until it may be sent; 0 if it is sent now.

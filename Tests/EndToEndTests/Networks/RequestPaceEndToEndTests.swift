@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -29,8 +30,8 @@ struct RequestPaceEndToEndTests {
         return times.map { start in times.count { $0 >= start && $0 < start + 1 } }.max() ?? 0
     }
 
-    private func list(_ count: Int, _ stage: BatchStage) -> String {
-        (1...count).map { "\(stage.origin.url("/\($0)/f"))\n out=f\($0)\n" }.joined()
+    private func list(_ count: Int, _ stage: BatchStage, as name: String = "f") -> String {
+        (1...count).map { "\(stage.origin.url("/\($0)/f"))\n out=\(name)\($0)\n" }.joined()
     }
 
     /// Without the bound, all 60 requests arrive within a fraction of a second.
@@ -139,6 +140,43 @@ struct RequestPaceEndToEndTests {
         let times = stage.origin.requests.map { $0.time - since }
         // Only requests that were sent before the refusal arrived.
         #expect(times.count { $0 < 3 } <= 12, "\(times)")
+    }
+
+    /// Files of a host that demands a long wait give their slots to those of another host.
+    @Test(arguments: [10_000, 2_000_000] as [Int64])
+    func longWaitDelaysNoOtherHost(size: Int64) throws {
+        let (first, second) = (try BatchStage(size: size), try BatchStage(size: size))
+        first.origin.bend { _, reply in
+            reply = .text(429, headers: [HeaderField("Retry-After", "600")])
+        }
+        try first.sandbox.write("list", list(80, first) + list(40, second, as: "g"))
+        let run = try Run(["-i", first.sandbox.path("list"), "-q"], in: second.folder)
+        defer { run.signal(SIGKILL) }
+        for number in 1...40 {
+            #expect(eventually { access(second.sandbox.path("g\(number)"), F_OK) == 0 })
+            #expect(try second.isRight("g\(number)", "/\(number)/f"))
+        }
+        #expect(first.origin.requests.count < 40, "most files of the host were not requested")
+        run.signal(SIGTERM)
+        #expect(try run.wait().end == .exit(143))
+    }
+
+    /// After the wait, all files of the host are downloaded.
+    @Test func filesContinueAfterLongWait() throws {
+        let (first, second) = (try BatchStage(size: 10_000), try BatchStage(size: 10_000))
+        let count = Tally()
+        first.origin.bend { _, reply in
+            guard count.add() <= 2 else { return }
+            reply = .text(503, headers: [HeaderField("Retry-After", "6")])
+        }
+        let others = list(40, second, as: "g")
+        let outcome = try first.run(list: list(400, first) + others, ["-q"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for number in 1...400 { #expect(try first.isRight("f\(number)", "/\(number)/f")) }
+        for number in 1...40 {
+            let content = Content.named("/\(number)/f", size: 10_000)
+            #expect(try content.firstDifference(at: first.sandbox.path("g\(number)")) == nil)
+        }
     }
 
     /// The host refuses one task of a queue: no other task sends it a request before the time.

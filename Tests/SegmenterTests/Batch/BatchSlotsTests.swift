@@ -244,6 +244,42 @@ struct BatchSlotsTests {
         #expect(!slots.mayStart())
     }
 
+    /// After a demanded wait, a file continues beside files of other origins.
+    @Test func fileContinuesAfterDemandedWait() async {
+        let slots = BatchSlots(BatchWidth(jobs: 2))
+        for _ in 0..<2 { slots.begin() }
+        await slots.stepAside(0, of: Self.origin, for: 0, isDemanded: true)
+        #expect(!slots.mayStart() && !slots.isEmpty)
+        for index in 0..<2 { slots.end(index, isDone: true) }
+        #expect(slots.isEmpty)
+    }
+
+    /// Files set aside have tasks, so their number is limited.
+    @Test func noFileStartsBesideTooManySetAside() async {
+        let slots = BatchSlots(BatchWidth(jobs: nil))
+        slots.bound(to: 64)
+        var tasks: [Task<Void, Never>] = []
+        for index in 0..<BatchSlots.mostAside {
+            #expect(slots.hasRoom(for: nil) && slots.mayStart())
+            slots.begin(index, at: Self.origin)
+            tasks.append(
+                Task {
+                    await slots.stepAside(index, of: Self.origin, for: 3600, isDemanded: true)
+                })
+            // One file set aside counts as waiting for the host.
+            while slots.active(of: Self.origin) > 1 { await Task.yield() }
+        }
+        #expect(!slots.hasRoom(for: nil) && !slots.mayStart())
+        slots.queue()
+        #expect(!slots.start(1000) && !slots.isStuck)
+        // A queued file keeps none from continuing if it cannot start itself.
+        tasks[0].cancel()
+        await tasks[0].value
+        #expect(slots.start(1000))
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+
     /// A file that is known to be large waits where it costs nothing, and no small one behind it.
     @Test func largeFileIsQueuedOnlyIfItMayStart() {
         let slots = BatchSlots(BatchWidth(jobs: nil))
