@@ -47,7 +47,7 @@ package final class Assembly: @unchecked Sendable {
             uniqueKeysWithValues: opened.extents.map { ($0.range.start, $0) })
         expected = (request.expected + opened.journal.header.required).distinct
         let follower = DigestFollower(
-            file: file, algorithms: Set(expected.map(\.algorithm)),
+            file: file, algorithms: Set(expected.map(\.algorithm)), size: request.identity.size,
             diskPriority: request.checkPriority)
         self.follower = follower
         // Drop a very large file from the page cache: other files' pages are more useful there.
@@ -456,9 +456,20 @@ extension Assembly {
 
     /// Returns the computed digests of the whole file and its CRC-32; `nil` after `interrupt`.
     private func digests(size: Int64, crc: UInt32) throws(AssemblyError) -> [Digest]? {
-        guard let follower else { return [Digest(crc32: crc)] }
-        guard let digests = try follower.finish(size: size) else { return nil }
-        return digests + [Digest(crc32: crc)]
+        var digests = [Digest(crc32: crc)]
+        if let follower {
+            guard let followed = try follower.finish(size: size) else { return nil }
+            digests += followed
+        }
+        // git's SHA-1 begins with the size, which was not known before.
+        let missing = Set(expected.map(\.algorithm)).subtracting(digests.map(\.algorithm))
+        guard !missing.isEmpty else { return digests }
+        let check = ContentCheck.run(
+            file.descriptor, size: size, extents: [], algorithms: missing
+        ) { _ in wasInterrupted }
+        guard let check else { return nil }
+        guard !check.digests.isEmpty else { throw file.failure("pread") }
+        return digests + check.digests
     }
 
     /// Records in the manifest that the digest is wrong, or reduces its extents to `keeping`.

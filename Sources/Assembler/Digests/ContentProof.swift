@@ -7,7 +7,7 @@ struct ContentProof {
 
     /// Returns `nil` if the algorithm cannot be computed piece by piece.
     init?(_ expected: Digest, end: Int64) {
-        guard let computed = StreamingDigest(expected.algorithm) else { return nil }
+        guard let computed = StreamingDigest(expected.algorithm, size: nil) else { return nil }
         self.end = end
         self.expected = expected
         self.computed = computed
@@ -24,7 +24,7 @@ struct ContentProof {
 extension Digest {
     /// Returns whether bytes match this digest; always `false` for a CRC-32.
     package func fits(_ bytes: [UInt8]) -> Bool {
-        var computed = StreamingDigest(algorithm)
+        var computed = StreamingDigest(algorithm, size: Int64(bytes.count))
         bytes.withUnsafeBytes { computed?.update($0) }
         return computed?.finish() == self
     }

@@ -11,13 +11,17 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     case sha1 = "sha-1"
     case md5 = "md5"
     case crc32 = "crc32"
+    /// The name of a file's content in git: the SHA-1 of `blob SIZE`, a NUL and the bytes.
+    ///
+    /// See git-hash-object(1).
+    case gitSHA1 = "git-sha1"
 
     /// The length of a digest, in bytes.
     public var byteCount: Int {
         switch self {
         case .sha256: 32
         case .sha512: 64
-        case .sha1: 20
+        case .sha1, .gitSHA1: 20
         case .md5: 16
         case .crc32: 4
         }

@@ -24,7 +24,7 @@ struct ContentCheck: Sendable {
         isCancelled: (Int64) -> Bool = { _ in false }
     ) -> ContentCheck? {
         var check = ContentCheck()
-        var hashes = algorithms.compactMap { StreamingDigest($0) }
+        var hashes = algorithms.compactMap { StreamingDigest($0, size: size) }
         var whole: UInt32 = 0
         var isReadable = true
         let buffer = ReadBuffer()

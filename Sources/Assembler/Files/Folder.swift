@@ -137,15 +137,17 @@ package final class Folder: Sendable {
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink > 1
     }
 
-    /// Replaces a file atomically and durably: temporary file, fsync, rename.
+    /// Replaces a file atomically and, unless `isDurable` is unset, durably: temporary file, fsync,
+    /// rename.
     ///
     /// - Parameters:
     ///   - name: The name of the file; that of the temporary file has a `~` behind it.
     ///   - mode: The permissions.
+    ///   - isDurable: Whether the file is synchronized with the disk before it gets its name.
     ///   - body: Writes the content to a descriptor; returns 0, or `errno`.
     /// - Throws: `cannotCreate`, `io`. After an error, the file is as before.
     package func write(
-        _ name: String, mode: UInt32, _ body: (Int32) -> Int32
+        _ name: String, mode: UInt32, isDurable: Bool = true, _ body: (Int32) -> Int32
     ) throws(AssemblyError) {
         let temporary = name + "~"
         try remove(temporary)
@@ -157,10 +159,10 @@ package final class Folder: Sendable {
             let code = body(file)
             guard code == 0 else { throw .io(operation: "write", path: path, errno: code) }
             guard fchmod(file, mode) == 0 || isUnsupported(errno: errno),
-                fsync(file) == 0 || isUnsupported(errno: errno)
+                !isDurable || fsync(file) == 0 || isUnsupported(errno: errno)
             else { throw failure("fsync", temporary) }
             try rename(temporary, to: name)
-            try sync()
+            if isDurable { try sync() }
         } catch {
             try? remove(temporary)
             throw error

@@ -18,12 +18,15 @@ final class DigestFollower: Sendable {
     private let file: PartialFile
     private let thread: OwnedThread
 
-    /// Starts hashing `file`; fails if none of the algorithms needs the file's bytes.
+    /// Starts hashing `file`; fails if no algorithm needs the file's bytes and can begin.
+    ///
+    /// `size` is the length of the complete file in bytes, `nil` if it is not known yet.
     init?(
-        file: PartialFile, algorithms: Set<DigestAlgorithm>, diskPriority: DiskPriority = .normal
+        file: PartialFile, algorithms: Set<DigestAlgorithm>, size: Int64?,
+        diskPriority: DiskPriority = .normal
     ) {
         let digests = algorithms.sorted { $0.rawValue < $1.rawValue }
-            .compactMap { StreamingDigest($0) }
+            .compactMap { StreamingDigest($0, size: size) }
         guard !digests.isEmpty else { return nil }
         self.file = file
         let monitor = monitor

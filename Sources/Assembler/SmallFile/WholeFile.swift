@@ -98,7 +98,7 @@ struct WholeFile {
     func close() { Glibc.close(descriptor) }
 
     private static func digest(_ algorithm: DigestAlgorithm, of bytes: [UInt8]) -> Digest? {
-        guard var digest = StreamingDigest(algorithm) else { return nil }
+        guard var digest = StreamingDigest(algorithm, size: Int64(bytes.count)) else { return nil }
         bytes.withUnsafeBytes { digest.update($0) }
         return digest.finish()
     }

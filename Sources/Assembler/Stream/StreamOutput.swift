@@ -81,7 +81,7 @@ package final class StreamOutput: Output, @unchecked Sendable {
         thread = OwnedThread(name: "output") { [monitor] in
             StreamDelivery(
                 descriptor, path: path, ring: ring, monitor: monitor, expected: request.expected,
-                window: window
+                size: request.identity.size, window: window
             ).run()
         }
     }

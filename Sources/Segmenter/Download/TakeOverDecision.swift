@@ -86,8 +86,9 @@ extension DigestAlgorithm {
         case .sha512: 0
         case .sha256: 1
         case .sha1: 2
-        case .md5: 3
-        case .crc32: 4
+        case .gitSHA1: 3
+        case .md5: 4
+        case .crc32: 5
         }
     }
 }

@@ -23,6 +23,10 @@ private typealias Digest = Assembler.Digest
         case .sha512: Digest(algorithm, Array(SHA512.hash(data: data)))
         case .sha1: Digest(algorithm, Array(Insecure.SHA1.hash(data: data)))
         case .md5: Digest(algorithm, Array(Insecure.MD5.hash(data: data)))
+        case .gitSHA1:
+            Digest(
+                algorithm,
+                Array(Insecure.SHA1.hash(data: Array("blob \(data.count)\0".utf8) + data)))
         case .crc32: Digest(crc32: CRC32.of(data))
         }
     }

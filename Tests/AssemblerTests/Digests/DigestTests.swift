@@ -79,11 +79,11 @@ import Testing
     @Test(arguments: known)
     func hashesIncrementally(name: String, algorithm: DigestAlgorithm, hex: String) throws {
         guard algorithm != .crc32 else {
-            #expect(StreamingDigest(.crc32) == nil, "the extents give it")
+            #expect(StreamingDigest(.crc32, size: nil) == nil, "the extents give it")
             #expect(Digest(crc32: CRC32.of("abc".utf8)).hex == hex)
             return
         }
-        var digest = try #require(StreamingDigest(algorithm))
+        var digest = try #require(StreamingDigest(algorithm, size: nil))
         for piece in ["a", "", "bc"] {
             Array(piece.utf8).withUnsafeBytes { digest.update($0) }
         }

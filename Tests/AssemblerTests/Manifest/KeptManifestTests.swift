@@ -216,7 +216,7 @@ import Testing
 
 extension Digest {
     static func sha256(of bytes: [UInt8]) -> Digest {
-        var digest = StreamingDigest(.sha256)
+        var digest = StreamingDigest(.sha256, size: nil)
         bytes.withUnsafeBytes { digest?.update($0) }
         guard let result = digest?.finish() else { preconditionFailure("no digest") }
         return result

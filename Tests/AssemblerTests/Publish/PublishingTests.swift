@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func computesMissingChecksums() throws {
-        var hash = try #require(StreamingDigest(.sha256))
+        var hash = try #require(StreamingDigest(.sha256, size: nil))
         sample.data.withUnsafeBytes { hash.update($0) }
         let right = try #require(hash.finish())
         let wrong = try #require(Digest(.sha256, right.bytes.reversed()))
@@ -231,7 +231,7 @@ import Testing
         try crashBeforeRename()
         var asked = 0
         // The digest is right: only the cancellation prevents publishing.
-        var hash = try #require(StreamingDigest(.md5))
+        var hash = try #require(StreamingDigest(.md5, size: nil))
         sample.data.withUnsafeBytes { hash.update($0) }
         let digest = hash.finish()
         let file = try Publishing.recover(
