@@ -214,9 +214,12 @@ final class BatchRun: Sendable {
     /// The request that may deliver a whole file without a task; `nil` if the file needs a task.
     private func firstRequest(_ index: Int, _ file: Begun.File) -> FirstRequests.Entry? {
         guard case .success(let run) = download(file.item, index, file.url, isBegun: false),
-            let url = file.url, let (probe, request) = run.firstRequest(range(for: url))
+            let url = file.url, let (probe, first) = run.firstRequest(range(for: url))
         else { return nil }
+        var request = first
         let range = request.range ?? Probe.smallRange
+        // No range of an empty file can be satisfied.
+        if list.size(index) == 0 { request.range = nil }
         begin(index, url)
         let began = monotonicSeconds()
         let size = list.size(index)

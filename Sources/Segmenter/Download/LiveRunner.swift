@@ -78,6 +78,11 @@ struct LiveRunner: DownloadRunner {
                     return try await run.inquiry.find(
                         asking, byGet: true, range: answered?.range ?? Probe.smallRange)
                 }
+                // The plan of a set already states what `HEAD` would.
+                guard run.job.options.pin == nil || run.job.options.checksum == nil else {
+                    return try await run.inquiry.find(
+                        asking, byGet: true, range: Probe.firstByte)
+                }
                 asking.overlaps = overlaps
                 return try await run.inquiry.find(
                     asking, byGet: false,
