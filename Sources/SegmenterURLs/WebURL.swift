@@ -276,6 +276,16 @@ package func percentDecodedText(_ text: String) -> String? {
     return percentDecodedBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
 }
 
+/// Encodes all characters of a text but letters, digits and `-._~` (RFC 3986 §2.1).
+package func percentEncoded(_ text: some StringProtocol) -> String {
+    let text = String(text)
+    guard !text.isEmpty,
+        let encoded = curl_easy_escape(nil, text, Int32(clamping: text.utf8.count))
+    else { return "" }
+    defer { curl_free(encoded) }
+    return String(cString: encoded)
+}
+
 /// Decodes percent-encoding to bytes.
 package func percentDecodedBytes(_ text: String) -> [UInt8]? {
     var length: Int32 = 0

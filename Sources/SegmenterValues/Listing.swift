@@ -12,6 +12,8 @@ public struct Listing: Sendable, Hashable {
         public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
             /// URLs that the user gave, on the command line or in a list.
             case urls
+            /// A repository on the Hugging Face Hub.
+            case hub = "hf"
         }
 
         /// The kind.

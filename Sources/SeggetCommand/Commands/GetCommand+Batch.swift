@@ -7,7 +7,18 @@ package import Segmenter
 // Several files in one run.
 extension GetCommand {
     /// Whether the run is a batch: several URLs, any list, or a plan.
-    var isBatch: Bool { urls.count > 1 || !batch.inputFile.isEmpty || sets.plan != nil }
+    var isBatch: Bool {
+        urls.count > 1 || !batch.inputFile.isEmpty || sets.plan != nil
+            || (try? hubAddress) != nil
+    }
+
+    /// The address on the Hugging Face Hub, if the run downloads from there.
+    var hubAddress: HubAddress? {
+        get throws {
+            try HubOptions.address(
+                among: urls, isAlone: batch.inputFile.isEmpty && sets.plan == nil)
+        }
+    }
 
     /// Refuses options that do not fit the number of files.
     func validateBatch() throws {
@@ -61,12 +72,19 @@ extension GetCommand {
                 items[$0].batchItem(options: options, folder: folder)
             }
         }
-        let plan = Self.plan(at: path)
+        return self.list(of: Self.plan(at: path), nil, options)
+    }
+
+    /// Returns the files of a plan.
+    ///
+    /// Ends the process if the plan can no longer be read.
+    func list(of plan: PlanFile, _ hub: HubAccess?, _ options: DownloadOptions) -> FileList {
+        let folder = directory ?? "."
         return FileList(count: plan.count) { index in
             do throws(PlanError) {
-                return try plan.item(at: index, options: options, folder: folder)
+                return try plan.item(at: index, options: options, folder: folder, hub: hub)
             } catch {
-                Self.end(.plan(error, path: path))
+                Self.end(.plan(error, path: plan.path))
             }
         }
     }

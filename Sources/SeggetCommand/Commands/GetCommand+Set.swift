@@ -7,8 +7,16 @@ import Segmenter
 extension GetCommand {
     /// Refuses options that do not fit a set, or its absence.
     func validateSet() throws {
-        guard sets.plan == nil else {
-            guard urls.isEmpty && batch.inputFile.isEmpty else {
+        let hasHub = try hubAddress != nil
+        guard !hasHub || directory != nil else {
+            throw ValidationError(
+                "`--directory` is missing: a repository of the Hub is saved in a folder")
+        }
+        guard hasHub || sets.chosen.include.isEmpty && sets.chosen.exclude.isEmpty else {
+            throw ValidationError("`--include` and `--exclude` are for `hf://` and `segget plan`")
+        }
+        guard sets.plan == nil, !hasHub else {
+            guard hasHub || urls.isEmpty && batch.inputFile.isEmpty else {
                 throw ValidationError(
                     "`--plan` has the URLs: leave out "
                         + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
@@ -27,15 +35,14 @@ extension GetCommand {
 
     /// Downloads the set of a plan on other threads while the main thread waits for signals.
     func runSet(
-        _ path: String, _ options: DownloadOptions, _ session: DownloadSession,
+        _ plan: PlanFile, _ hub: HubAccess?, _ options: DownloadOptions, _ session: DownloadSession,
         _ interrupts: Interrupts, _ hooks: Hooks, _ refresh: RefreshCommand?, _ jar: CookieJarFile?
     ) -> Never {
         let set: SetFolder
         let work: SetWork
         do throws(SetError) {
             set = try SetFolder(
-                Self.plan(at: path, foldsCase: SetFolder.foldsCase(directory ?? ".")),
-                in: directory ?? ".", describe: { SetFailure($0) })
+                plan, in: directory ?? ".", hub: hub, describe: { SetFailure($0) })
             work = try set.examine(rechecks: sets.recheck) { interrupts.received != nil }
         } catch {
             Self.end(error)
@@ -87,6 +94,13 @@ extension GetCommand {
         }
     }
 
+    static func say(_ messages: [Message]) {
+        let colour = Terminal.standardError.colour
+        for message in messages {
+            StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
+        }
+    }
+
     /// Opens a plan; ends the process if it cannot be read or parsed.
     static func plan(at path: String, foldsCase: Bool = false) -> PlanFile {
         do throws(PlanError) { return try PlanFile(path, foldsCase: foldsCase) } catch {
@@ -108,10 +122,7 @@ extension GetCommand {
 
     /// Ends the process because of a set; parts of files remain for the next run.
     static func end(_ error: SetError) -> Never {
-        let colour = Terminal.standardError.colour
-        for message in Diagnostic.messages(error) {
-            StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
-        }
+        say(Diagnostic.messages(error))
         Glibc.exit(Diagnostic.status(error).rawValue)
     }
 }

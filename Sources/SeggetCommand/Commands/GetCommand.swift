@@ -19,7 +19,9 @@ package struct GetCommand: ParsableCommand {
             them. The exit code is that of the worst failure.
             """)
 
-    @Argument(help: ArgumentHelp("The http or https URLs to download.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp(
+            "The http or https URLs to download, or one `hf://` address.", valueName: "url"))
     var urls: [String] = []
 
     @OptionGroup var place: PlaceOptions
@@ -71,6 +73,7 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Names") var names: NamingOptionGroup
     @OptionGroup(title: "Several files") var batch: BatchOptions
     @OptionGroup(title: "Data sets") var sets: SetOptions
+    @OptionGroup(title: "Data sets") var hub: HubOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
     @OptionGroup(title: "Enqueue") var queueing: EnqueueOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
@@ -158,7 +161,8 @@ package struct GetCommand: ParsableCommand {
         try kerberos.apply(to: &options.access)
         // A set is opened only to download it: a dry run writes nothing.
         let plan = scripts.dryRun ? nil : sets.plan
-        let list = plan == nil ? fileList(options) : nil
+        let address = try hubAddress
+        let list = plan == nil && address == nil ? fileList(options) : nil
         let interrupts = Interrupts()
         let session = DownloadSession(
             rateLimit: limits.limitRate, maxRequests: requests.rate, memory: ServerMemory.own)
@@ -166,7 +170,21 @@ package struct GetCommand: ParsableCommand {
         let jar = cookies.cookieJar.map {
             CookieJarFile($0, options, url: isBatch ? nil : urls[0])
         }
-        if let plan { runSet(plan, options, session, interrupts, hooks, refresh, jar) }
+        if let address {
+            if HubOptions.isOffline { endOffline(address) }
+            let access = try hub.access()
+            let plan = hubPlan(address, access, options, session, interrupts)
+            guard scripts.dryRun else {
+                runSet(plan, access, options, session, interrupts, hooks, refresh, jar)
+            }
+            let files = self.list(of: plan, access, options)
+            DryRun(files: files, json: json, typed: urls).run(session, interrupts)
+        }
+        if let path = plan {
+            let plan = Self.plan(at: path, foldsCase: SetFolder.foldsCase(directory ?? "."))
+            let access = plan.source.kind == .hub ? try hub.access() : nil
+            runSet(plan, access, options, session, interrupts, hooks, refresh, jar)
+        }
         if let list {
             if scripts.dryRun {
                 if let path = sets.plan, sets.deleteExtra { showExtras(of: Self.plan(at: path)) }

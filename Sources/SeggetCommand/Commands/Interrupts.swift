@@ -50,6 +50,20 @@ package final class Interrupts: Sendable {
     /// read the output, delays it longer.
     private static let patience = 1
 
+    /// Waits until another thread has a value; a signal ends the process immediately.
+    ///
+    /// - Parameter value: Returns the value, `nil` while there is none; called every 10 ms.
+    /// - Returns: The value.
+    package func pollUntil<Value>(_ value: () -> Value?) -> Value {
+        var set = Self.set(of: stopping)
+        var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+        while true {
+            if let value = value() { return value }
+            let signal = sigtimedwait(&set, nil, &pause)
+            if signal > 0 { _exit(ExitStatus(signal: signal).rawValue) }
+        }
+    }
+
     /// Waits for signals until the process ends.
     ///
     /// Another thread must end the process after an orderly stop. This thread ends it on a second

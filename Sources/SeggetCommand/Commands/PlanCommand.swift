@@ -16,7 +16,9 @@ package struct PlanCommand: ParsableCommand {
             cookie or header.
             """)
 
-    @Argument(help: ArgumentHelp("The http or https URLs of the files.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp(
+            "The http or https URLs of the files, or one `hf://` address.", valueName: "url"))
     var urls: [String] = []
 
     @Option(
@@ -27,21 +29,7 @@ package struct PlanCommand: ParsableCommand {
         transform: PathArgument.file)
     var inputFile: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Plan only files whose paths match this pattern; repeatable.",
-            discussion: """
-                `*` and `?` match any characters, also `/`; `[a-c]` matches one of these. A pattern \
-                that ends in `/` means all files in that folder.
-                """,
-            valueName: "pattern"))
-    var include: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Leave out files whose paths match this pattern; repeatable. It wins over `--include`.",
-            valueName: "pattern"))
-    var exclude: [String] = []
+    @OptionGroup var chosen: PathFilterOptions
 
     @Option(
         name: .shortAndLong,
@@ -53,6 +41,7 @@ package struct PlanCommand: ParsableCommand {
     @Flag(help: "Send no requests: sizes and versions remain open.")
     var noProbe = false
 
+    @OptionGroup var hub: HubOptions
     @OptionGroup(title: "Network") var requests: RequestLimitOption
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
@@ -67,6 +56,10 @@ package struct PlanCommand: ParsableCommand {
         }
         guard !urls.contains(""), !inputFile.contains(""), output != "" else {
             throw ValidationError("an empty URL or path cannot be used")
+        }
+        let hasHub = try HubOptions.address(among: urls, isAlone: inputFile.isEmpty) != nil
+        guard !hasHub || !noProbe else {
+            throw ValidationError("`--no-probe` is for URLs: the Hub states all sizes")
         }
         guard inputFile.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("standard input can be read only once")
@@ -86,6 +79,15 @@ package struct PlanCommand: ParsableCommand {
         try kerberos.apply(to: &options.access)
         let interrupts = Interrupts()
         let session = DownloadSession(maxRequests: requests.rate)
+        if let address = try HubOptions.address(among: urls, isAlone: inputFile.isEmpty) {
+            let access = try hub.access()
+            Task { [options] in
+                let status = await write(address, access, options, session)
+                await session.shutdown()
+                Glibc.exit(status.rawValue)
+            }
+            interrupts.wait { false }
+        }
         let list = FileList(count: items.count) { [options] in
             items[$0].batchItem(options: options, folder: ".")
         }
@@ -99,7 +101,7 @@ package struct PlanCommand: ParsableCommand {
     }
 
     private func write(_ list: FileList, _ session: DownloadSession) async -> ExitStatus {
-        let filter = PathFilter(include: include, exclude: exclude)
+        let filter = chosen.filter
         var listing = Listing(Listing.Source(.urls), files: [])
         var worst = ExitStatus.done
         for await (index, result) in session.listing(
@@ -117,6 +119,26 @@ package struct PlanCommand: ParsableCommand {
             Self.say(Message(.note, "no plan was written"))
             return worst
         }
+        return write(listing)
+    }
+
+    private func write(
+        _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
+        _ session: DownloadSession
+    ) async -> ExitStatus {
+        if let note = access.note { Self.say(note) }
+        do throws(HubError) {
+            var listing = try await session.listing(of: address, from: access, options: options)
+            let filter = chosen.filter
+            listing.files.removeAll { !filter.chooses($0.path) }
+            return write(listing)
+        } catch {
+            for message in Diagnostic.messages(error) { Self.say(message) }
+            return Diagnostic.status(error)
+        }
+    }
+
+    private func write(_ listing: Listing) -> ExitStatus {
         do throws(PlanError) {
             try listing.check()
             if let output {

@@ -10,13 +10,14 @@ package struct ProbeCommand: ParsableCommand {
         abstract: "Show what a server offers and how segget would use it.",
         discussion: "Nothing is saved. The report goes to standard output.")
 
-    @Argument(help: "The http or https URL to probe.")
+    @Argument(help: "The http or https URL to probe, or an `hf://` address.")
     var url: String
 
     @OptionGroup(title: "Network") var request: RequestOptions
 
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
 
+    @OptionGroup var hub: HubOptions
     @OptionGroup var access: AccessArguments
     @OptionGroup(title: "Network") var kerberos: NegotiateOption
 
@@ -36,6 +37,9 @@ package struct ProbeCommand: ParsableCommand {
             throw ValidationError("one URL at a time; \(excess.count + 1) were given")
         }
         guard !url.isEmpty else { throw ValidationError("an empty URL cannot be used") }
+        guard try HubOptions.address(among: [url], isAlone: true) == nil || json == nil else {
+            throw ValidationError("for `hf://`, `segget plan` writes what a program can read")
+        }
     }
 
     /// Probes on other threads while the main thread waits for signals.
@@ -53,6 +57,15 @@ package struct ProbeCommand: ParsableCommand {
         let interrupts = Interrupts()
         let session = DownloadSession()
         let (url, settings, json) = (url, options, json)
+        if let address = try HubOptions.address(among: [url], isAlone: true) {
+            let access = try hub.access()
+            Task {
+                let status = await Self.probe(address, access, settings, session)
+                await session.shutdown()
+                Glibc.exit(status.rawValue)
+            }
+            interrupts.wait { false }
+        }
         Task {
             let status: ExitStatus
             do throws(DownloadError) {
@@ -66,6 +79,26 @@ package struct ProbeCommand: ParsableCommand {
         }
         // A signal may end the process immediately: there is nothing to clean up.
         interrupts.wait { false }
+    }
+
+    /// Shows the commit and the figures of a repository.
+    private static func probe(
+        _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
+        _ session: DownloadSession
+    ) async -> ExitStatus {
+        do throws(HubError) {
+            let listing = try await session.listing(of: address, from: access, options: options)
+            let text =
+                "\(address.text)\ncommit: \(listing.source.pin ?? "")\n"
+                + PlanSummary(listing).text + "\n"
+            return StandardStreams.write(text, to: STDOUT_FILENO) ? .done : .disk
+        } catch {
+            let colour = Terminal.standardError.colour
+            for message in ([access.note].compactMap { $0 } + Diagnostic.messages(error)) {
+                StandardStreams.write(message.line(colour: colour) + "\n", to: STDERR_FILENO)
+            }
+            return Diagnostic.status(error)
+        }
     }
 
     private static func show(

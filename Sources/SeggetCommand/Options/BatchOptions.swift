@@ -127,6 +127,8 @@ package struct SetOptions: ParsableArguments {
     @Flag(help: "With `--delete-extra`: remove even more than half of the files.")
     package var force = false
 
+    @OptionGroup var chosen: PathFilterOptions
+
     package init() {}
 }
 

@@ -13,6 +13,13 @@ extension Diagnostic {
                     "\(text) is a magnet link of BitTorrent, which segget does not support",
                     "give it to a BitTorrent client, or give segget an `https://` URL of the file"
                 )
+            case .scheme("hf"):
+                (
+                    "\(text) is an address of the Hugging Face Hub, which only `segget get` "
+                        + "and `segget plan` take",
+                    "in the queue, add a plan: `segget plan hf://… -o PLAN`, and `segget add --plan "
+                        + "PLAN`"
+                )
             case .scheme(let scheme):
                 (
                     "\(text) is a \(Self.quote(scheme + ":")) URL; segget supports only `https://` and "

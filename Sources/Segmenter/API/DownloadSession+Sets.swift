@@ -46,7 +46,8 @@ extension SetFolder {
     /// If the plan was altered meanwhile, the URL is empty, so that the file fails.
     package func item(_ index: UInt32, of work: SetWork, options: DownloadOptions) -> BatchItem {
         do throws(PlanError) {
-            var item = try plan.item(at: Int(index), options: options, folder: path)
+            var item = try plan.item(
+                at: Int(index), options: options, folder: path, hub: hub)
             if work.replaced.contains(index) { item.options.overwrite = true }
             return item
         } catch {

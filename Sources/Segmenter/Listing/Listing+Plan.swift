@@ -102,7 +102,7 @@ extension Listing {
         }
     }
 
-    private func write(to descriptor: Int32) throws(PlanError) {
+    func write(to descriptor: Int32) throws(PlanError) {
         var buffer: [UInt8] = []
         func flush() throws(PlanError) {
             let code = writeFully(descriptor, buffer)

@@ -12,10 +12,11 @@ extension PlanFile {
     ///   - index: The index, from 0.
     ///   - options: The options of all files.
     ///   - folder: The folder of the set.
+    ///   - hub: The Hugging Face Hub and its token, for a plan of this source; `nil` for none.
     /// - Returns: The URL, destination and options.
     /// - Throws: `PlanError`, if the plan can no longer be read, or was altered meanwhile.
     public func item(
-        at index: Int, options: DownloadOptions, folder: String
+        at index: Int, options: DownloadOptions, folder: String, hub: HubAccess? = nil
     ) throws(PlanError) -> BatchItem {
         let file = try file(at: index)
         var options = options
@@ -23,6 +24,9 @@ extension PlanFile {
         options.pin = file.pin
         options.mirrors = file.mirrors
         options.access.negotiates = false
+        if source.kind == .hub, let hub {
+            options.access = hub.permit(options.access, at: file.address)
+        }
         options.files.missingFolders = .madeBelow([folder])
         return BatchItem(
             file.address, to: .file("\(folder)/\(file.path)"), options: options)
@@ -31,7 +35,9 @@ extension PlanFile {
 
 extension Listing.File {
     /// The algorithms of digests, the most reliable first.
-    private static let preferred: [DigestAlgorithm] = [.sha512, .sha256, .sha1, .md5, .crc32]
+    private static let preferred: [DigestAlgorithm] = [
+        .sha512, .sha256, .sha1, .gitSHA1, .md5, .crc32,
+    ]
 
     /// The most reliable digest; `nil` if none is known.
     package var strongestDigest: Digest? { Self.strongest(digests) }

@@ -1,4 +1,5 @@
 import Assembler
+import CLinux
 import Glibc
 public import SegmenterValues
 
@@ -51,9 +52,33 @@ public final class PlanFile: Sendable {
     ///   - path: The path of the plan.
     ///   - foldsCase: Whether names that differ only in case are the same.
     /// - Throws: `PlanError`.
-    public init(_ path: String, foldsCase: Bool = false) throws(PlanError) {
+    public convenience init(_ path: String, foldsCase: Bool = false) throws(PlanError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw PlanError(.unreadable(errno: errno)) }
+        try self.init(descriptor, path, foldsCase: foldsCase)
+    }
+
+    /// Makes the plan of a listing, in memory.
+    ///
+    /// - Parameters:
+    ///   - listing: The listing. ``path`` is the address of its source.
+    ///   - foldsCase: Whether names that differ only in case are the same.
+    /// - Throws: `PlanError`.
+    public convenience init(_ listing: Listing, foldsCase: Bool = false) throws(PlanError) {
+        try listing.check()
+        let descriptor = segget_memory_file("segget-plan")
+        guard descriptor >= 0 else { throw PlanError(.unwritable(errno: errno)) }
+        do throws(PlanError) {
+            try listing.write(to: descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        try self.init(descriptor, listing.source.address ?? "", foldsCase: foldsCase)
+    }
+
+    /// Reads a plan from an open file, which is closed with this object, or after an error.
+    private init(_ descriptor: Int32, _ path: String, foldsCase: Bool) throws(PlanError) {
         do throws(PlanError) {
             var lines = FileLines(descriptor, longest: PlanFormat.longestLine)
             guard let first = try Self.next(&lines, number: 1) else {

@@ -16,19 +16,25 @@ public final class SetFolder: Sendable {
     private let state: Monitor<SetRecords>
     private let writer: LedgerWriter
     private let describe: @Sendable (DownloadError) -> SetFailure
+    /// The Hugging Face Hub and its token; `nil` for none.
+    let hub: HubAccess?
+    /// The records for `huggingface_hub` in the folder; `nil` for other sources.
+    private let hubFolder: HubFolder?
 
     /// Opens a set, and creates its folder if it is missing.
     ///
     /// - Parameters:
     ///   - plan: The plan of the set, of which a copy is kept in the folder.
     ///   - folder: The path of the folder.
+    ///   - hub: The Hugging Face Hub and its token, for a set of this source; `nil` for none.
     ///   - describe: Returns how a failure is recorded; called on any thread.
     /// - Throws: `SetError`.
     public init(
-        _ plan: PlanFile, in folder: String,
+        _ plan: PlanFile, in folder: String, hub: HubAccess? = nil,
         describe: @escaping @Sendable (DownloadError) -> SetFailure
     ) throws(SetError) {
-        (self.plan, path, self.describe) = (plan, folder, describe)
+        (self.plan, path, self.hub, self.describe) = (plan, folder, hub, describe)
+        hubFolder = HubFolder(folder, plan.source)
         let now = Int64(time(nil))
         do throws(AssemblyError) {
             try MadeFolders().make("\(folder)/\(PlanFormat.recordFolder)", .made)
@@ -190,7 +196,10 @@ public final class SetFolder: Sendable {
         (record.digests, record.proof, record.found) = (digests, proof, found)
         record.take(status)
         state.withLock { $0.complete(index, size: status.size) }
-        writer.add { [record] in record }
+        writer.add { [record, hubFolder] in
+            hubFolder?.note(file)
+            return record
+        }
     }
 
     /// Records the result of a download; returns immediately.
@@ -216,7 +225,7 @@ public final class SetFolder: Sendable {
             // A file that was skipped was not looked at.
             guard done.unchanged != .skipped else { return }
             state.withLock { $0.complete(number, size: done.size) }
-            writer.add { [plan, root] in
+            writer.add { [plan, root, hubFolder] in
                 guard let file = try? plan.file(at: number),
                     let status = try? root.status(of: file.path), status.size == done.size
                 else { return nil }
@@ -224,6 +233,7 @@ public final class SetFolder: Sendable {
                 record.version = PlanFormat.hex(plan.version(at: number))
                 record.digests = done.verified + (done.crc32.map { [Digest(crc32: $0)] } ?? [])
                 record.proof = file.proof(verified: done.verified)
+                hubFolder?.note(file)
                 record.found = done.unchanged == nil ? nil : true
                 record.take(status)
                 return record

@@ -11,14 +11,15 @@ package struct Reply: Sendable, Hashable {
     package static let fieldNames = [
         "accept-ranges", "content-digest", "content-disposition", "content-encoding",
         "content-length", "content-md5",
-        "content-range", "content-type", "date", "digest", "etag", "last-modified", "location",
+        "content-range", "content-type", "date", "digest", "etag", "last-modified", "link",
+        "location",
         "ratelimit", "ratelimit-limit", "ratelimit-policy", "ratelimit-remaining",
         "ratelimit-reset",
         "repr-digest", "retry-after", "transfer-encoding", "x-amz-checksum-crc32",
         "x-amz-checksum-sha1",
         "x-amz-checksum-sha256", "x-amz-checksum-type", "www-authenticate", "x-goog-hash",
         "x-goog-stored-content-encoding", "x-ratelimit-limit", "x-ratelimit-remaining",
-        "x-ratelimit-reset",
+        "x-ratelimit-reset", "x-error-code", "x-repo-commit",
     ]
 
     /// The largest file size that is accepted, in bytes: 1 EiB, more than any disk has.

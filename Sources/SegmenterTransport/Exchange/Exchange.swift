@@ -160,6 +160,39 @@ extension TransferLoop {
         }
     }
 
+    /// Receives a paused body into memory.
+    ///
+    /// - Parameters:
+    ///   - paused: The paused response.
+    ///   - most: The length in bytes above which the transfer ends with `bodyTooLong`.
+    /// - Returns: The bytes, and the result of the transfer.
+    package func read(
+        _ paused: PausedReply, most: Int
+    ) async -> (bytes: [UInt8], end: TransferEnd) {
+        await wait(otherwise: ([], .cancelled)) { worker, answer in
+            guard let transfer = paused.take().flatMap(worker.transfer), transfer.isBodyPaused
+            else {
+                let failure = TransferFailure.network(code: 0, message: "no body")
+                answer.resume(returning: ([], .failed(failure)))
+                return nil
+            }
+            var isTooLong = false
+            transfer.collecting.patience = .infinity
+            transfer.onPause = { [unowned transfer, weak self] in
+                isTooLong = true
+                let id = transfer.id
+                self?.perform { $0.cancel(id) }
+            }
+            worker.resume(transfer, .collect(length: nil, most: most)) { [unowned transfer] end in
+                let end = isTooLong ? .failed(.breach(.bodyTooLong)) : end
+                answer.resume(returning: (transfer.collecting.bytes, end))
+            }
+            return transfer.id
+        } cancel: { worker, number in
+            worker.cancel(number)
+        }
+    }
+
     /// Receives a paused body and keeps only its checksum.
     ///
     /// - Parameters:

@@ -1,0 +1,109 @@
+package import ArgumentParser
+import Glibc
+import SeggetReports
+import Segmenter
+
+/// The options for the Hugging Face Hub.
+package struct HubOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read the token for the Hugging Face Hub from this file (default: as `hf` does).",
+            discussion: """
+                Without it, HF_TOKEN, HF_TOKEN_PATH and the file that `hf auth login` writes are \
+                used. The token goes to huggingface.co, hf.co and the server of HF_ENDPOINT only.
+                """,
+            valueName: "file"),
+        transform: PathArgument.file)
+    package var hfTokenFile: String?
+
+    package init() {}
+
+    /// Returns the only `hf://` address among the arguments; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - urls: The arguments.
+    ///   - isAlone: Whether no list or plan is given.
+    /// - Returns: The address.
+    /// - Throws: `ValidationError`.
+    static func address(among urls: [String], isAlone: Bool) throws -> HubAddress? {
+        do throws(HubAddress.SyntaxError) {
+            for url in urls {
+                guard let address = try HubAddress(url) else { continue }
+                guard urls.count == 1, isAlone else { break }
+                return address
+            }
+        } catch {
+            throw ValidationError(Diagnostic.describe(error))
+        }
+        guard urls.allSatisfy({ !$0.lowercased().hasPrefix(HubAddress.prefix) }) else {
+            throw ValidationError("an `hf://` address is given alone, without other URLs or lists")
+        }
+        let endpoint = EnvironmentText.value("HF_ENDPOINT")
+        for url in urls {
+            guard let form = HubAddress.form(ofPage: url, endpoint: endpoint) else { continue }
+            throw ValidationError(
+                "the URL of a page of the Hub is no file; write `\(PrintableText.escape(form))`")
+        }
+        return nil
+    }
+
+    /// Returns the Hub's server and token, by the option and the environment.
+    ///
+    /// Ends the process if the file cannot be read, or a value cannot be used.
+    func access() throws -> HubAccess {
+        let token = try token()
+        do throws(DownloadError.Reason) {
+            return try HubAccess(endpoint: Self.variable("HF_ENDPOINT"), token: token)
+        } catch {
+            if case .invalidURL = error {
+                throw ValidationError("HF_ENDPOINT is not an http or https URL")
+            }
+            throw ValidationError("the token for the Hub has a space or control character in it")
+        }
+    }
+
+    /// Returns the token, by the Hub's rules and order.
+    private func token() throws -> String? {
+        if let hfTokenFile {
+            guard let bytes = try? BatchOptions.read(hfTokenFile) else {
+                throw ValidationError("`--hf-token-file` cannot be read: \(hfTokenFile)")
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        guard !Self.isSet("HF_HUB_DISABLE_IMPLICIT_TOKEN") else { return nil }
+        if let token = Self.variable("HF_TOKEN") ?? Self.variable("HUGGING_FACE_HUB_TOKEN") {
+            return token
+        }
+        let cache = Self.variable("XDG_CACHE_HOME") ?? Self.variable("HOME").map { "\($0)/.cache" }
+        let home = Self.variable("HF_HOME") ?? cache.map { "\($0)/huggingface" }
+        guard let path = Self.variable("HF_TOKEN_PATH") ?? home.map({ "\($0)/token" }),
+            let bytes = try? BatchOptions.read(path)
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether the environment forbids requests to the Hub.
+    static var isOffline: Bool { isSet("HF_HUB_OFFLINE") || isSet("TRANSFORMERS_OFFLINE") }
+
+    /// Whether a variable has a value that the Hub's programs read as true.
+    private static func isSet(_ name: String) -> Bool {
+        ["1", "ON", "YES", "TRUE"].contains(variable(name)?.uppercased())
+    }
+
+    /// Returns a variable that is set and not empty.
+    private static func variable(_ name: String) -> String? {
+        EnvironmentText.value(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+extension HubAccess {
+    /// The note about where the token goes, if that is not the Hub itself; `nil` for none.
+    var note: Message? {
+        guard token != nil, !isHub else { return nil }
+        return Message(
+            .note,
+            token(for: endpoint) == nil
+                ? "\(endpoint) gets no token, because it is http (HF_ENDPOINT)"
+                : "the token for the Hub goes to \(endpoint), too (HF_ENDPOINT)")
+    }
+}
