@@ -1,0 +1,369 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Repositories of the Hugging Face Hub, from a stub of it.
+@Suite(.timeLimit(.minutes(5)))
+struct HubEndToEndTests {
+    private typealias File = HubStage.File
+
+    private func stage(_ files: [HubStage.File] = HubStage.model) throws -> HubStage {
+        try HubStage(files)
+    }
+
+    // MARK: Downloads
+
+    /// A small file costs one request, a large one another for its link.
+    @Test(arguments: ["hf://org/model", "hf://datasets/org/model@v1", "hf://org/model@refs/pr/1"])
+    func downloadsRepository(address: String) throws {
+        let stage = try stage()
+        let outcome = try stage.run("get", address, "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+        let hub = stage.hub.requests
+        #expect(hub.allSatisfy { $0.method == "GET" })
+        #expect(hub.count { $0.path.hasPrefix("/api/") } == 2)
+        #expect(hub.count { $0.path.contains("/resolve/") } == stage.files.count)
+        #expect(
+            hub.allSatisfy { !$0.path.contains("/resolve/") || $0.path.contains(HubStage.commit) })
+        #expect(stage.large.requests.allSatisfy { $0.target.contains("?Signature=") })
+    }
+
+    /// The ledger shows what is complete; only the commit and the files are listed again.
+    @Test func secondRunRequestsNoBytes() throws {
+        let stage = try stage()
+        #expect(try stage.run("get", "hf://org/model", "-d", "m", "-q").end == .exit(0))
+        let count = stage.requestsForBytes
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.requestsForBytes == count)
+    }
+
+    /// What `hf download --local-dir` left is read, and not requested.
+    @Test func foreignFilesAreReadOnce() throws {
+        let stage = try stage()
+        for file in stage.files {
+            let path = URL(filePath: stage.sandbox.path("m/\(file.path)"))
+            try FileManager.default.createDirectory(
+                at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try file.content.write(to: path.path)
+        }
+        // One byte is wrong, as after `hf` has published a corrupted file.
+        try Data([1]).write(to: URL(filePath: stage.sandbox.path("m/config.json")))
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q", "--overwrite")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+        #expect(stage.requestsForBytes <= 2)
+        #expect(stage.hub.requests.allSatisfy { $0.method == "GET" })
+    }
+
+    /// Beside each file are the commit and the digest, as `hf` expects them.
+    @Test func recordsOfHubLibraryAreThere() throws {
+        let stage = try stage()
+        #expect(try stage.run("get", "hf://org/model", "-d", "m", "-q").end == .exit(0))
+        for file in stage.files {
+            let text = try String(
+                decoding: stage.sandbox.read(
+                    "m/.cache/huggingface/download/\(file.path).metadata"), as: UTF8.self)
+            let lines = text.components(separatedBy: "\n")
+            try #require(lines.count == 4, "\(text)")
+            #expect(lines[0] == HubStage.commit)
+            #expect(lines[1] == (file.isLarge ? file.content.sha256Hex : file.gitSHA1))
+            var status = stat()
+            stat(stage.sandbox.path("m/\(file.path)"), &status)
+            #expect(Double(lines[2]) ?? 0 >= Double(status.st_mtim.tv_sec) - 1)
+        }
+        #expect(try stage.sandbox.read("m/.cache/huggingface/.gitignore") == Data("*".utf8))
+    }
+
+    // MARK: What is downloaded
+
+    @Test(arguments: [
+        ("hf://org/model/config.json", ["config.json"]),
+        ("hf://org/model/onnx/", ["onnx/a b.json"]), ("hf://org/model/onnx", ["onnx/a b.json"]),
+        ("hf://org/model@v1/onnx/a b.json", ["onnx/a b.json"]),
+    ])
+    func addressChoosesFiles(address: String, chosen: [String]) throws {
+        let stage = try stage()
+        let outcome = try stage.run("get", address, "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in stage.files {
+            #expect(stage.has(file.path) == chosen.contains(file.path), "\(file.path)")
+        }
+    }
+
+    @Test func patternsChooseFiles() throws {
+        let stage = try stage()
+        let outcome = try stage.run(
+            "get", "hf://org/model", "-d", "m", "-q", "--include", "*.json", "--exclude", "onnx/")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.has("config.json") && !stage.has("onnx/a b.json"))
+        #expect(!stage.has("model.safetensors"))
+    }
+
+    @Test func quantizationChoosesParts() throws {
+        let names = [
+            "x-Q4_K_M-00001-of-00002.gguf", "x-Q4_K_M-00002-of-00002.gguf", "x-Q8_0.gguf",
+            "mmproj-Q4_K_M.gguf",
+        ]
+        let stage = try stage(names.map { File(path: $0, size: 1000, isLarge: true) })
+        let outcome = try stage.run("get", "hf://org/model:q4_k_m", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(names.map { stage.has($0) } == [true, true, false, false])
+        let other = try stage.run("get", "hf://org/model:Q2_K", "-d", "m", "-q")
+        #expect(other.end == .exit(69))
+        #expect(other.errorOutput.contains("it has `Q4_K_M`, `Q8_0`"), "\(other.errorOutput)")
+    }
+
+    /// The plan names the commit, and brings the same bytes without another list.
+    @Test func planNamesCommit() throws {
+        let stage = try stage()
+        let outcome = try stage.run("plan", "hf://org/model", "-o", "p")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let plan = try String(decoding: stage.sandbox.read("p"), as: UTF8.self)
+        #expect(plan.contains(#""pin":"\#(HubStage.commit)""#))
+        #expect(plan.contains(#""kind":"hf""#) && !plan.contains(HubStage.token))
+        let count = stage.hub.requests.count
+        let download = try stage.run("get", "--plan", "p", "-d", "m", "-q")
+        #expect(download.end == .exit(0), "\(download.errorOutput)")
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+        #expect(!stage.hub.requests.dropFirst(count).contains { $0.path.hasPrefix("/api/") })
+    }
+
+    /// Without the network, complete files are enough; others are named.
+    @Test func offlineRunSendsNoRequest() throws {
+        let stage = try stage()
+        let offline = ["HF_HUB_OFFLINE": "1"]
+        let nothing = try stage.run("get", "hf://org/model", "-d", "m", variables: offline)
+        #expect(nothing.end == .exit(69), "\(nothing.errorOutput)")
+        #expect(stage.hub.requests.isEmpty)
+        #expect(try stage.run("get", "hf://org/model", "-d", "m", "-q").end == .exit(0))
+        let count = stage.hub.requests.count
+        let complete = try stage.run("get", "hf://org/model", "-d", "m", variables: offline)
+        #expect(complete.end == .exit(0), "\(complete.errorOutput)")
+        try FileManager.default.removeItem(atPath: stage.sandbox.path("m/config.json"))
+        let missing = try stage.run("get", "hf://org/model", "-d", "m", variables: offline)
+        #expect(missing.end == .exit(69), "\(missing.errorOutput)")
+        #expect(missing.errorOutput.contains("`config.json`"), "\(missing.errorOutput)")
+        #expect(
+            stage.hub.requests.count == count && stage.large.requests.allSatisfy { $0.number <= 9 })
+    }
+
+    @Test func probeShowsCommitAndFigures() throws {
+        let stage = try stage()
+        let outcome = try stage.run("probe", "hf://org/model")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.output.contains(HubStage.commit), "\(outcome.output)")
+        #expect(outcome.output.contains("4 files"), "\(outcome.output)")
+        #expect(stage.requestsForBytes == 0)
+    }
+
+    // MARK: The token
+
+    /// Only the Hub gets the token, from the environment or a file.
+    @Test(arguments: ["HF_TOKEN", "HF_TOKEN_PATH", "HF_HOME", "option"])
+    func onlyHubGetsToken(source: String) throws {
+        let stage = try stage()
+        _ = try stage.sandbox.write("home-token", " \(HubStage.token)\r\n")
+        try FileManager.default.createDirectory(
+            atPath: stage.sandbox.path("home"), withIntermediateDirectories: true)
+        if source == "HF_HOME" { _ = try stage.sandbox.write("home/token", HubStage.token) }
+        let variables: [String: String] =
+            switch source {
+            case "HF_TOKEN": ["HF_TOKEN": HubStage.token]
+            case "HF_TOKEN_PATH": ["HF_TOKEN_PATH": stage.sandbox.path("home-token")]
+            default: [:]
+            }
+        let arguments =
+            ["get", "hf://org/model", "-d", "m"]
+            + (source == "option" ? ["--hf-token-file", "home-token"] : [])
+        let outcome = try Run(
+            arguments, in: stage.sandbox.path,
+            environment: stage.environment.merging(variables) { $1 }
+        ).wait()
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let asked = stage.hub.requests
+        #expect(asked.allSatisfy { $0.header("Authorization") == "Bearer \(HubStage.token)" })
+        #expect(!stage.large.requests.isEmpty)
+        #expect(stage.large.requests.allSatisfy { $0.header("Authorization") == nil })
+        // Another server than the Hub itself is named on each run.
+        #expect(outcome.errorOutput.contains("the token for the Hub goes to"))
+        #expect(!(outcome.errorOutput + outcome.output).contains(HubStage.token))
+    }
+
+    /// A plan of given URLs gets no token, whatever its addresses are.
+    @Test func otherPlanGetsNoToken() throws {
+        let stage = try stage()
+        let url = stage.hub.url("/org/model/resolve/\(HubStage.commit)/config.json")
+        #expect(try stage.run("plan", url, "-o", "p").end == .exit(0))
+        let outcome = try stage.run(
+            "get", "--plan", "p", "-d", "m", "-q", variables: ["HF_TOKEN": HubStage.token])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.hub.requests.allSatisfy { $0.header("Authorization") == nil })
+    }
+
+    // MARK: Faults
+
+    /// A file with the right size and another content is not published.
+    @Test(arguments: ["config.json", "model.safetensors"])
+    func corruptedFileIsRefused(path: String) throws {
+        let stage = try stage()
+        stage.faults.withLock { faults in
+            let corrupt: @Sendable (OriginRequest, inout OriginReply) -> Void = { request, reply in
+                if request.path.hasSuffix(path) { reply.corruptAt = [100] }
+            }
+            (faults.bend, faults.bendLarge) = (corrupt, corrupt)
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(path))
+        for file in stage.files {
+            #expect(stage.has(file.path) == (file.path != path), "\(file.path)")
+        }
+    }
+
+    /// Each of 120 files has one wrong byte: none is published.
+    @Test func eachCorruptedFileIsRefused() throws {
+        let files = (0..<120).map {
+            File(path: "f\($0)", size: Int64(1 + $0 * 331), isLarge: $0.isMultiple(of: 2))
+        }
+        let stage = try stage(files)
+        stage.faults.withLock { faults in
+            let corrupt: @Sendable (OriginRequest, inout OriginReply) -> Void = { request, reply in
+                guard let file = files.first(where: { request.path.hasSuffix("/\($0.path)") })
+                else { return }
+                reply.corruptAt = [file.size * 37 % 101 % file.size]
+            }
+            (faults.bend, faults.bendLarge) = (corrupt, corrupt)
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+        for file in files { #expect(!stage.has(file.path), "\(file.path)") }
+    }
+
+    /// Whatever the moment of a kill, what is complete is not requested again.
+    @Test func killedDownloadRequestsNothingTwice() throws {
+        let files =
+            (0..<200).map { File(path: "d\($0 % 7)/f\($0)", size: Int64($0 * 41 % 5000)) }
+            + (0..<2).map { File(path: "large\($0)", size: 2_000_000, isLarge: true) }
+        let stage = try stage(files)
+        var (kills, random) = (0, SystemRandomNumberGenerator())
+        while kills < 10 {
+            // A kill comes after some requests, not after some time.
+            let complete = Set(files.map(\.path).filter { stage.has($0) })
+            let before = stage.hub.requests.count
+            let more = Int.random(in: 1...60, using: &random)
+            let run = try Run(
+                ["get", "hf://org/model", "-d", "m", "-q"], in: stage.sandbox.path,
+                environment: stage.environment)
+            _ = run.waits { stage.hub.requests.count >= before + more }
+            run.signal(SIGKILL)
+            let end = try run.wait().end
+            let again = stage.hub.requests.dropFirst(before).filter { request in
+                complete.contains { request.path.hasSuffix("\(HubStage.commit)/\($0)") }
+            }
+            #expect(!again.contains { $0.path.contains("/resolve/") })
+            if end == .exit(0) { break }
+            kills += 1
+        }
+        #expect(kills > 0)
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in files { #expect(try stage.isRight(file.path)) }
+    }
+
+    @Test func pagesAreFollowed() throws {
+        let files = (1...25).map { File(path: "f\($0).txt", size: 100) }
+        let stage = try stage(files)
+        let failed = Tally()
+        stage.faults.withLock { faults in
+            faults.page = 10
+            faults.bend = { request, reply in
+                // The second page fails once.
+                if request.target.contains("cursor=10"), failed.add() == 1 { reply = .text(503) }
+            }
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in files { #expect(try stage.isRight(file.path)) }
+    }
+
+    @Test func pageThatWasReadIsRefused() throws {
+        let stage = try stage()
+        stage.faults.withLock { $0.loops = true }
+        let outcome = try stage.run("plan", "hf://org/model", "-o", "p")
+        #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("its next page was read before"))
+        #expect(!FileManager.default.fileExists(atPath: stage.sandbox.path("p")))
+    }
+
+    @Test(arguments: [
+        (
+            #"{"type":"file","oid":"\#(String(repeating: "1", count: 40))","size":5,"path":"../x"}"#,
+            "`../x` cannot be a path"
+        ),
+        (
+            #"{"type":"file","oid":"\#(String(repeating: "1", count: 40))","size":5,"path":"a\\..\\x"}"#,
+            "cannot be a path"
+        ),
+        (
+            #"{"type":"file","oid":"\#(String(repeating: "1", count: 40))","size":5,"path":"C:/x"}"#,
+            "`C:/x` cannot be a path"
+        ),
+        (#"{"type":"file","size":5,"path":"x"}"#, "`x` has no size or no digest"),
+        (#"{"type":"file","oid":"12","size":5,"path":"x"}"#, "`x` has no size or no digest"),
+        (
+            #"{"type":"file","oid":"\#(String(repeating: "1", count: 40))","path":"x"}"#,
+            "`x` has no size or no digest"
+        ),
+        ("nonsense", "not the JSON"),
+    ])
+    func badEntryIsRefused(entry: String, message: String) throws {
+        let stage = try stage()
+        stage.faults.withLock { $0.entries = [entry] }
+        let outcome = try stage.run("plan", "hf://org/model", "-o", "p")
+        #expect(outcome.end == .exit(76), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(message), "\(outcome.errorOutput)")
+    }
+
+    @Test(arguments: [
+        ("hf://org/none", 77, "the Hub has no repository `org/none`"),
+        ("hf://org/gated", 77, "access to `org/gated` must be requested"),
+        ("hf://org/model@v9", 69, "`org/model` has no revision `v9`"),
+        ("hf://org/model/confg.json", 69, "similar: `config.json`"),
+        ("hf://org/model/none/", 69, "the repository has no file or folder `none`"),
+        ("hf://gpt2", 64, "needs an organization and a name"),
+        ("hf://kernels/org/model", 64, "downloads no kernels"),
+        ("hf://org/model:", 64, "a quantization"),
+        ("hf://org/model/../x", 64, "is not a path in a repository"),
+        ("https://huggingface.co/org/model/blob/main/a.json", 64, "hf://org/model@main/a.json"),
+        ("https://hf.co/datasets/org/d/tree/main/sub", 64, "hf://datasets/org/d@main/sub/"),
+    ])
+    func refusalNamesCause(address: String, code: Int32, message: String) throws {
+        let stage = try stage()
+        let outcome = try stage.run("get", address, "-d", "m", "-q")
+        #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(message), "\(outcome.errorOutput)")
+        #expect(!stage.has(""))
+    }
+
+    /// The link of a large file expires: the same range is requested with a new one.
+    @Test func expiredLinkIsResolvedAgain() throws {
+        let stage = try stage()
+        let count = Tally()
+        stage.faults.withLock { faults in
+            faults.bendLarge = { _, reply in
+                // The bytes of the first link end in the middle, and then it is refused.
+                switch count.add() {
+                case 1: reply.cutAfter = 1_000_000
+                case 2, 3: reply = .text(403, "Request has expired")
+                default: break
+                }
+            }
+        }
+        let outcome = try stage.run("get", "hf://org/model/model.safetensors", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(try stage.isRight("model.safetensors"))
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// segget and `huggingface_hub` on one folder (`hf download --local-dir`).
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct HubLibraryTests {
+    /// Runs `hf download org/model --local-dir m`.
+    private func download(_ stage: HubStage) throws -> Run.Outcome {
+        var environment = stage.environment
+        for name in ["TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS", "XET"] {
+            environment["HF_HUB_DISABLE_\(name)"] = "1"
+        }
+        return try Run(
+            RealServer.Kind.program("hf"), ["download", "org/model", "--local-dir", "m"],
+            in: stage.sandbox.path, environment: environment
+        ).wait()
+    }
+
+    /// `hf` asks for no byte of what segget has downloaded.
+    @Test func hfRequestsNoByteAfterSegget() throws {
+        let stage = try HubStage(HubStage.model)
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let (count, large) = (stage.hub.requests.count, stage.large.requests.count)
+        let library = try download(stage)
+        #expect(library.end == .exit(0), "\(library.output)\(library.errorOutput)")
+        let later = stage.hub.requests.dropFirst(count)
+        #expect(!later.isEmpty)
+        #expect(!later.contains { $0.method == "GET" && $0.path.contains("/resolve/") })
+        #expect(!stage.large.requests.dropFirst(large).contains { $0.method == "GET" })
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+    }
+
+    /// segget reads what `hf` has downloaded, and requests nothing of it.
+    @Test func seggetRequestsNoByteAfterHF() throws {
+        let stage = try HubStage(HubStage.model)
+        let library = try download(stage)
+        #expect(library.end == .exit(0), "\(library.output)\(library.errorOutput)")
+        let count = stage.requestsForBytes
+        #expect(count > 0)
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(stage.requestsForBytes == count)
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+    }
+}
