@@ -456,20 +456,22 @@ extension Assembly {
 
     /// Returns the computed digests of the whole file and its CRC-32; `nil` after `interrupt`.
     private func digests(size: Int64, crc: UInt32) throws(AssemblyError) -> [Digest]? {
-        var digests = [Digest(crc32: crc)]
+        var digests: [Digest] = []
         if let follower {
             guard let followed = try follower.finish(size: size) else { return nil }
-            digests += followed
+            digests = followed
         }
+        let whole = Digest(crc32: crc)
         // git's SHA-1 begins with the size, which was not known before.
-        let missing = Set(expected.map(\.algorithm)).subtracting(digests.map(\.algorithm))
-        guard !missing.isEmpty else { return digests }
+        let known = digests.map(\.algorithm) + [.crc32]
+        let missing = Set(expected.map(\.algorithm)).subtracting(known)
+        guard !missing.isEmpty else { return digests + [whole] }
         let check = ContentCheck.run(
             file.descriptor, size: size, extents: [], algorithms: missing
         ) { _ in wasInterrupted }
         guard let check else { return nil }
         guard !check.digests.isEmpty else { throw file.failure("pread") }
-        return digests + check.digests
+        return digests + check.digests + [whole]
     }
 
     /// Records in the manifest that the digest is wrong, or reduces its extents to `keeping`.
