@@ -74,7 +74,7 @@ extension ServerBook: LoopResident {
         }
         if let reply = transfer.reply, isOverload(reply.status), let seconds = reply.retryAfter,
             // One of several addresses may be out of service; the others are tried at once.
-            reply.status != 503 || addresses.spread(origin).isEmpty
+            reply.status != 503 || !addresses.mayBeSeveral(origin)
         {
             refused(by: origin, for: seconds, asked: transfer.began, now: monotonicSeconds())
         }

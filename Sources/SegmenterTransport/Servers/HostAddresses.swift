@@ -10,6 +10,8 @@ package struct HostAddresses {
     /// All known addresses, of both families.
     package private(set) var found: [String: [String]] = [:]
     private var asked: [String: Double] = [:]
+    /// The origins whose look-up is in progress.
+    private var pending: Set<String> = []
     /// The address of the last response, by origin.
     package private(set) var reached: [String: String] = [:]
 
@@ -19,12 +21,19 @@ package struct HostAddresses {
     package mutating func ask(_ origin: String, now: Double) -> Bool {
         guard now - (asked[origin] ?? -.infinity) >= Self.lifetime else { return false }
         asked[origin] = now
+        pending.insert(origin)
         return true
     }
 
-    /// Records the addresses that a look-up has found.
+    /// Records the addresses that a look-up has found; none if it failed.
     package mutating func found(_ addresses: [String], of origin: String) {
+        pending.remove(origin)
         if !addresses.isEmpty { found[origin] = addresses }
+    }
+
+    /// Whether the host has several addresses, or may have them because its look-up is in progress.
+    package func mayBeSeveral(_ origin: String) -> Bool {
+        pending.contains(origin) || !spread(origin).isEmpty
     }
 
     /// Records that a response was received from an address.

@@ -37,4 +37,17 @@ import Testing
         access.addressFamily = .ipv6
         #expect(host.lookUp(access) == ["::1"])
     }
+
+    /// Until the look-up has ended, a refusal may concern one of several addresses.
+    @Test(arguments: [(["192.0.2.1"], false), ([], false), (["192.0.2.1", "192.0.2.2"], true)])
+    func hostMayHaveSeveralAddresses(found: [String], areSeveral: Bool) {
+        let origin = "http://several.test:80"
+        var addresses = HostAddresses()
+        addresses.reached("192.0.2.1", of: origin)
+        #expect(!addresses.mayBeSeveral(origin))
+        let isNew = addresses.ask(origin, now: 0)
+        #expect(isNew && addresses.mayBeSeveral(origin))
+        addresses.found(found, of: origin)
+        #expect(addresses.mayBeSeveral(origin) == areSeveral)
+    }
 }
