@@ -49,6 +49,8 @@ extension HubAccess {
         else { return access }
         var access = access
         access.bearerToken = token
+        // The caller did not give this token, and so did not mean it for other origins.
+        access.crossesOrigins = false
         return access
     }
 }

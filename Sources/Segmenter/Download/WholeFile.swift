@@ -78,8 +78,9 @@ extension DownloadRun {
         else { return nil }
         var request = TransferRequest(url: probe.url, connecting: probe.connecting)
         request.range = range
-        // During a long pause of the server, the file gives its slot to another.
-        request.connecting.endsToRest = true
+        // During a long pause of the server, the file gives its slot to another. Files of a set in
+        // the queue would all end instead (`SlotRelease.ends`): they wait.
+        request.connecting.endsToRest = !job.options.endsToRest
         return (probe, request)
     }
 

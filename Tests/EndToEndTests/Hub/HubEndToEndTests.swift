@@ -176,7 +176,7 @@ struct HubEndToEndTests {
             default: [:]
             }
         let arguments =
-            ["get", "hf://org/model", "-d", "m"]
+            ["get", "hf://org/model", "-d", "m", "--header-cross-origin"]
             + (source == "option" ? ["--hf-token-file", "home-token"] : [])
         let outcome = try Run(
             arguments, in: stage.sandbox.path,
