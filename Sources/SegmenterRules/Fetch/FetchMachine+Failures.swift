@@ -80,7 +80,7 @@ extension FetchMachine {
                 isFirst && !setup.isOneStream && mayRefuseRange(status)
                 ? .contradictsProbe
                 : sources[source].refused(
-                    status, isOneStream: setup.isLeftAlone, isAboveLimit: isAbove,
+                    status, to: request, isOneStream: setup.isLeftAlone, isAboveLimit: isAbove,
                     date: world.date)
             follow(refusal, index, .status(status), world)
         default: retry(index, .network(code: 0, message: "the reply had no body"), world)
@@ -102,7 +102,7 @@ extension FetchMachine {
             slots[index].skipsIfRange = true
             world.report(.ifRangeUnusable(scheduler.segments[index]?.rest))
             retry(index, failure, isHasty: true, world)
-        case .doubt:
+        case .doubt, .againAtNewURL:
             scheduler.release(index)
             pump(world)
         case .resolve:

@@ -56,8 +56,8 @@ package struct Slot {
     /// Records that a request is sent.
     package mutating func begin(_ ask: FetchMachine.Ask, isHTTP2: Bool, now: Double) {
         request = Request(
-            asked: ask.range, since: now, sentIfRange: ask.ifRange != nil, isHTTP2: isHTTP2,
-            isUnderWay: true)
+            url: ask.url, asked: ask.range, since: now, sentIfRange: ask.ifRange != nil,
+            isHTTP2: isHTTP2, isUnderWay: true)
     }
 
     /// Adopts the response that the probe has started to receive.
@@ -147,6 +147,8 @@ package struct Slot {
 extension Slot {
     /// A request and its result.
     package struct Request {
+        /// The URL; `nil` if the probe sent the request.
+        package var url: WebURL?
         /// The requested range; `nil` for the whole file.
         package var asked: ByteRange?
         /// The time at which the request was sent.
@@ -169,11 +171,13 @@ extension Slot {
         package var body: FetchMachine.Body?
 
         package init(
-            asked: ByteRange? = nil, since: Double = 0.0, sentIfRange: Bool = false,
-            isHTTP2: Bool = false, isUnderWay: Bool = false, hasReply: Bool = false,
-            refusal: ResponseCheck.Verdict? = nil, retryAfter: Double? = nil,
-            asksAgain: Bool = false, missedSample: Bool = false, body: FetchMachine.Body? = nil
+            url: WebURL? = nil, asked: ByteRange? = nil, since: Double = 0.0,
+            sentIfRange: Bool = false, isHTTP2: Bool = false, isUnderWay: Bool = false,
+            hasReply: Bool = false, refusal: ResponseCheck.Verdict? = nil,
+            retryAfter: Double? = nil, asksAgain: Bool = false, missedSample: Bool = false,
+            body: FetchMachine.Body? = nil
         ) {
+            self.url = url
             self.asked = asked
             self.since = since
             self.sentIfRange = sentIfRange

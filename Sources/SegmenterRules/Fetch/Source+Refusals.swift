@@ -11,6 +11,8 @@ extension Source {
         case againWithoutIfRange
         /// Use no more bytes of this server until a sample was compared with the bytes on the disk.
         case doubt
+        /// Request them again immediately, at the URL that has replaced that of the request.
+        case againAtNewURL
         /// Resolve the original URL again.
         case resolve
         /// Stop using the server.
@@ -70,16 +72,20 @@ extension Source {
     ///
     /// - Parameters:
     ///   - status: The status code.
+    ///   - request: The request.
     ///   - isOneStream: Whether one request at a time delivers the file, and is not replaced.
     ///   - isAboveLimit: Whether a 403 may mean that the request exceeded the server's limit.
     ///   - date: The time, in seconds since 1970.
     /// - Returns: The consequence.
     package mutating func refused(
-        _ status: Int, isOneStream: Bool, isAboveLimit: Bool, date: Double
+        _ status: Int, to request: Slot.Request, isOneStream: Bool, isAboveLimit: Bool,
+        date: Double
     ) -> Refusal {
         let isLost = isRefusal(status) || isGone(status)
-        if isLost { link.refused() }
+        let isReplaced = request.url.map { $0.text != url.text } ?? false
+        if isLost, !isReplaced { link.refused() }
         if isOneStream { return .again }
+        if isLost, isReplaced { return .againAtNewURL }
         if status == 403, isAboveLimit, !link.isOver(date: date) { return .again }
         if isLost || (300..<400).contains(status) { return .resolve }
         guard isTransient(status) else {

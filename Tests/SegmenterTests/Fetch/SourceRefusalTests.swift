@@ -22,15 +22,31 @@ import Testing
         ] as [(Int, Source.Refusal)])
     func statusDeterminesRefusal(status: Int, refusal: Source.Refusal) throws {
         var source = try source()
-        let got = source.refused(status, isOneStream: false, isAboveLimit: false, date: 0)
+        let got = source.refused(
+            status, to: .init(), isOneStream: false, isAboveLimit: false, date: 0)
         #expect(got == refusal)
-        let stream = source.refused(status, isOneStream: true, isAboveLimit: false, date: 0)
+        let stream = source.refused(
+            status, to: .init(), isOneStream: true, isAboveLimit: false, date: 0)
         #expect(stream == .again)
+    }
+
+    /// A link that was replaced while a request was in flight is not resolved a second time.
+    @Test func refusalOfReplacedURLIsRetriedAtNewOne() throws {
+        var source = try source()
+        let request = Slot.Request(url: source.url)
+        _ = source.lead(to: try #require(WebURL("http://host0/file?2")))
+        let got = source.refused(
+            404, to: request, isOneStream: false, isAboveLimit: false, date: 0)
+        #expect(got == .againAtNewURL)
+        let again = source.refused(
+            404, to: .init(url: source.url), isOneStream: false, isAboveLimit: false, date: 0)
+        #expect(again == .resolve)
     }
 
     @Test func refusalAboveLimitIsRetried() throws {
         var source = try source()
-        let got = source.refused(403, isOneStream: false, isAboveLimit: true, date: 0)
+        let got = source.refused(
+            403, to: .init(), isOneStream: false, isAboveLimit: true, date: 0)
         #expect(got == .again)
     }
 

@@ -234,6 +234,29 @@ import Testing
         #expect(seconds <= 5 + 1.5)
     }
 
+    /// Each new link invalidates the previous one.
+    ///
+    /// Refusals of requests that were sent to a previous link do not lead to yet another one.
+    @Test func lateRefusalsResolveLinkOnlyOnce() throws {
+        var server = SimulatedServer()
+        var links = 0
+        server.answer = {
+            let isCurrent = $0.url.text.hasSuffix("?\(links)")
+            return $0.number < 8 || isCurrent ? .serve : .status(404)
+        }
+        server.thinking = { $0.number < 8 ? 0 : Double($0.number % 8) * 0.3 }
+        server.resolution = { _ in
+            links += 1
+            return WebURL("https://a.test/file?\(links)").map { .same($0) }
+                ?? .failed(.refused(status: 404))
+        }
+        var fetch = SimulatedFetch(
+            network, server, size: 40_000_000, connections: 8, isChecked: true)
+        _ = try run(&fetch, within: 60)
+        #expect(fetch.log.isComplete)
+        #expect(fetch.log.count { $0 == .resolvingAgain(status: 404) } == 1)
+    }
+
     /// A link states its expiry, and no other link exists.
     ///
     /// All bytes are requested in time, and active requests are left alone, however slow they are.
