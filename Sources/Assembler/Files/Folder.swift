@@ -268,7 +268,7 @@ extension Folder {
     ///
     /// - Returns: `true` if the file was moved, `false` if the folders are on different file systems.
     /// - Throws: `destinationExists`, `io`.
-    func moveWithoutReplacing(
+    package func moveWithoutReplacing(
         _ old: String, to new: String, in target: Folder
     ) throws(AssemblyError) -> Bool {
         try give(old, theName: new, in: target) != nil

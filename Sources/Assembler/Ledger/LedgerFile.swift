@@ -39,6 +39,8 @@ package final class LedgerFile: Sendable {
     private struct Open {
         var descriptor: Int32
         var lock: PartLock?
+        /// Whether other runs write the file, too.
+        var isShared = false
         /// The length up to which all lines are whole.
         var length: off_t
     }
@@ -90,6 +92,67 @@ package final class LedgerFile: Sendable {
             }
         }
         throw .inUse(nil)
+    }
+
+    /// Opens the ledger of a set, or creates it, beside other runs that write it, too.
+    ///
+    /// No lock is taken. Where two machines append at the same moment, records may be lost, and
+    /// lines that do not match their checksums count as absent: the ledger then says less, and
+    /// nothing wrong.
+    ///
+    /// - Parameters:
+    ///   - set: The name of the set.
+    ///   - folder: The folder `.segget` of the set.
+    ///   - now: The time in seconds since 1970.
+    /// - Throws: `Failure`.
+    package init(sharing set: String, in folder: Folder, now: Int64) throws(Failure) {
+        (self.set, self.folder, seed) = (set, folder, LedgerFormat.seed(set: set))
+        let name = set + ".ledger"
+        for _ in 0..<16 {
+            guard let descriptor = folder.open(name, O_RDWR | O_APPEND) else {
+                guard errno == ENOENT else {
+                    throw .assembly(.cannotCreate(path: folder.path(of: name), errno: errno))
+                }
+                try Self.createShared(set, seed, in: folder, now: now)
+                continue
+            }
+            do throws(Failure) {
+                try Self.checkHead(of: descriptor, set, seed, path: folder.path(of: name))
+            } catch {
+                close(descriptor)
+                throw error
+            }
+            state = Monitor(Open(descriptor: descriptor, isShared: true, length: 0))
+            return
+        }
+        throw .inUse(nil)
+    }
+
+    /// Creates a ledger that several runs write, unless another run has created it meanwhile.
+    private static func createShared(
+        _ set: String, _ seed: UInt32, in folder: Folder, now: Int64
+    ) throws(Failure) {
+        let name = set + ".ledger"
+        let temporary = "\(name)~\(UInt64.random(in: .min ... .max))"
+        guard let descriptor = folder.open(temporary, O_RDWR | O_CREAT | O_EXCL) else {
+            throw .assembly(.cannotCreate(path: folder.path(of: temporary), errno: errno))
+        }
+        defer {
+            close(descriptor)
+            try? folder.remove(temporary)
+        }
+        do throws(AssemblyError) {
+            try write(beginning(set, seed, now: now), to: descriptor, path: folder.path(of: name))
+            // Other users of a shared folder append, too.
+            fchmod(descriptor, 0o666 & ~processUmask())
+            guard fsync(descriptor) == 0 || isUnsupported(errno: errno) else {
+                throw .io(operation: "fsync", path: folder.path(of: name), errno: errno)
+            }
+            try folder.renameWithoutReplacing(temporary, to: name)
+        } catch {
+            if case .destinationExists = error { return }
+            throw .assembly(error)
+        }
     }
 
     /// Opens a ledger for reading only, while another run may write it; fails if there is none.
@@ -365,6 +428,10 @@ package final class LedgerFile: Sendable {
     package func append(_ records: [LedgerRecord]) throws(AssemblyError) {
         let bytes = lines(of: records)
         let code = state.withLock { state -> Int32 in
+            // A torn line of another run must not swallow this one.
+            guard !state.isShared else {
+                return writeFully(state.descriptor, [Self.newline] + bytes)
+            }
             let code = writeFully(state.descriptor, bytes)
             if code == 0 {
                 state.length += off_t(bytes.count)

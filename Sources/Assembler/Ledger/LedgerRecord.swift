@@ -108,7 +108,7 @@ package struct LedgerMark: Decodable, Sendable {
 
 extension FileStatus {
     /// The modification time, in nanoseconds since 1970.
-    var modifiedTotal: Int64 {
+    package var modifiedTotal: Int64 {
         let (seconds, isTooLarge) = modified.multipliedReportingOverflow(by: 1_000_000_000)
         return isTooLarge ? modified : seconds &+ modifiedNanoseconds
     }

@@ -87,7 +87,7 @@ package enum LockDecision: Sendable, Hashable {
 
 extension LockHolder {
     /// This process.
-    static func current() -> LockHolder {
+    package static func current() -> LockHolder {
         var started: UInt64?
         if case .since(let time) = life(of: "self") { started = time }
         return LockHolder(
@@ -99,7 +99,7 @@ extension LockHolder {
     }
 
     /// Returns whether the process with a PID exists.
-    static func life(of pid: Int32) -> ProcessLife {
+    package static func life(of pid: Int32) -> ProcessLife {
         let life = life(of: "\(pid)")
         // `/proc` may not be mounted, or may hide other users' processes.
         return life == .none && (kill(pid, 0) == 0 || errno != ESRCH) ? .since(nil) : life

@@ -186,4 +186,26 @@ struct LedgerFileTests {
         try ledger.forEachMark { mark, _ in paths.append(mark.path) }
         #expect(paths == ["a", "b"])
     }
+
+    // MARK: Shared ledgers
+
+    /// Several runs write one ledger, and a torn line of one costs no line of another.
+    @Test func sharedLedgerKeepsRecordsOfAllRuns() throws {
+        let stage = try Stage()
+        let first = try LedgerFile(sharing: Self.set, in: stage.folder, now: 5)
+        let second = try LedgerFile(sharing: Self.set, in: stage.folder, now: 6)
+        try first.append([Self.record("a")])
+        try second.append([Self.record("b")])
+        let file = try FileHandle(forWritingTo: URL(filePath: stage.path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(#"{"files":[{"path":"torn"#.utf8))
+        try file.close()
+        try first.append([Self.record("c")])
+        #expect(try stage.paths() == ["a", "b", "c"])
+        #expect(try stage.sandbox.names() == ["\(Self.set).ledger"])
+        #expect(throws: LedgerFile.Failure.foreign(path: stage.path)) {
+            try stage.write(Array("other".utf8))
+            _ = try LedgerFile(sharing: Self.set, in: stage.folder, now: 7)
+        }
+    }
 }
