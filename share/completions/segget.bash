@@ -184,7 +184,7 @@ _segget() {
 
 _segget_get() {
     repeating_flags=()
-    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --fail-fast --recheck --delete-extra --force --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
+    non_repeating_flags=(--overwrite --no-resume --resume-unverified --single-request --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --fail-fast --recheck --delete-extra --force --trust-cache --print-path --enqueue --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --dry-run --no-config --quiet -q --verbose -v --json --version -h --help)
     repeating_options=(--input-file -i --include --exclude --mirror -H --header --resolve)
     non_repeating_options=(-o --output --name -d --directory -x --connections --checksum --adopt --continue-from --refresh-url --file-allocation -j --jobs --plan --hf-token-file --queue --window --limit-rate --max-size --max-time --min-rate --min-rate-time --max-requests --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --cookie-jar --on-complete --on-error --config --progress)
     __segget_offer_flags_options -1
@@ -364,7 +364,7 @@ _segget_get() {
 
 _segget_plan() {
     repeating_flags=()
-    non_repeating_flags=(--no-probe --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --version -h --help)
+    non_repeating_flags=(--no-probe --trust-cache --print-path --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --version -h --help)
     repeating_options=(--input-file -i --include --exclude -H --header --resolve)
     non_repeating_options=(--output -o --hf-token-file --max-requests --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
     __segget_offer_flags_options -1
@@ -473,7 +473,7 @@ _segget_plan() {
 
 _segget_probe() {
     repeating_flags=()
-    non_repeating_flags=(--no-config --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --json --version -h --help)
+    non_repeating_flags=(--no-config --trust-cache --print-path --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --hf-token-file --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1

@@ -4,44 +4,101 @@ import Segmenter
 
 // A repository on the Hugging Face Hub, whose files are a data set.
 extension GetCommand {
-    /// Lists a repository on the Hub; ends the process if that fails.
-    func hubPlan(
+    /// Lists the chosen files of a repository on the Hub; ends the process if that fails.
+    func hubListing(
         _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
         _ session: DownloadSession, _ interrupts: Interrupts
-    ) -> PlanFile {
+    ) -> (listing: Listing, tree: HubTree?) {
         if let note = access.note { Self.say([note]) }
-        let result = Monitor<Result<Listing, HubError>?>(nil)
+        let result = Monitor<Result<(listing: Listing, tree: HubTree?), HubError>?>(nil)
         Task {
-            let listing: Result<Listing, HubError>
+            let found: Result<(listing: Listing, tree: HubTree?), HubError>
             do throws(HubError) {
-                listing = .success(
-                    try await session.listing(of: address, from: access, options: options))
+                found = .success(
+                    try await session.repository(at: address, from: access, options: options))
             } catch {
-                listing = .failure(error)
+                found = .failure(error)
             }
-            result.withLock { $0 = listing }
+            result.withLock { $0 = found }
         }
         let found = interrupts.pollUntil { result.withLock { $0 } }
         do throws(HubError) {
-            var listing = try found.get()
-            let filter = sets.chosen.filter
-            listing.files.removeAll { !filter.chooses($0.path) }
-            return Self.plan(of: listing, foldsCase: SetFolder.foldsCase(directory ?? "."))
+            var (listing, tree) = try found.get()
+            choose(from: &listing)
+            return (listing, tree)
         } catch {
             Self.say(Diagnostic.messages(error))
             Glibc.exit(Diagnostic.status(error).rawValue)
         }
     }
 
+    private func choose(from listing: inout Listing) {
+        let filter = sets.chosen.filter
+        listing.files.removeAll { !filter.chooses($0.path) }
+    }
+
     /// Makes the plan of a listing; ends the process if its paths cannot be used.
-    private static func plan(of listing: Listing, foldsCase: Bool) -> PlanFile {
-        do throws(PlanError) { return try PlanFile(listing, foldsCase: foldsCase) } catch {
-            end(.plan(error, path: listing.source.address ?? ""))
+    func hubPlan(of listing: Listing) -> PlanFile {
+        do throws(PlanError) {
+            return try PlanFile(listing, foldsCase: SetFolder.foldsCase(directory ?? "."))
+        } catch {
+            Self.end(.plan(error, path: listing.source.address ?? ""))
+        }
+    }
+
+    /// Downloads files of the Hub into its cache on other threads while the main thread waits for
+    /// signals.
+    func runCache(
+        _ listing: Listing, _ tree: HubTree?, _ address: HubAddress, _ access: HubAccess,
+        _ options: DownloadOptions, _ session: DownloadSession, _ interrupts: Interrupts,
+        _ hooks: Hooks, _ refresh: RefreshCommand?, _ jar: CookieJarFile?
+    ) throws -> Never {
+        let snapshot: HubSnapshot
+        let cache = try HubOptions.cache
+        do throws(SetError) {
+            snapshot = try HubSnapshot(listing, tree, of: address, in: cache)
+        } catch {
+            Self.end(error)
+        }
+        var options = options
+        // Nothing but the copied beginning of a blob has its path.
+        options.continuesExisting = true
+        let current = Monitor<DownloadBatch?>(nil)
+        let settings = reportSettings(terminal: .standardError, refresh)
+        let (jobs, failFast) = (batch.jobs, batch.failFast)
+        let (rechecks, trusts, prints) = (sets.recheck, hub.trustCache, hub.printPath)
+        Task { [options] in
+            var download = HubCacheDownload(
+                snapshot, rechecks: rechecks, trusts: trusts, interrupts
+            ) { (run) throws(SetError) in
+                try SetFolder(run, hub: access) { SetFailure($0) }
+            } start: { set, work in
+                let batch = session.start(
+                    set, work, options: options, jobs: jobs, failFast: failFast,
+                    refreshURL: refresh?.link, jars: jar?.jars)
+                current.withLock { $0 = batch }
+                return batch
+            }
+            var status = await download.run(settings) { event, item in
+                guard hooks.areWanted, case .ended(let result) = event.kind else { return }
+                await hooks.run(result, url: item(event.index).url, status: ExitStatus(result))
+            }
+            if let jar { status = jar.save(status) }
+            if prints, status == .done {
+                StandardStreams.write(snapshot.path + "\n", to: STDOUT_FILENO)
+            }
+            await session.shutdown()
+            Glibc.exit(status.rawValue)
+        }
+        interrupts.wait(change: session.changeRate) {
+            current.withLock { $0 }?.cancel()
+            return true
         }
     }
 
     /// Ends the process without a request: with 0 if all files are complete, else with 69.
-    func endOffline(_ address: HubAddress) -> Never {
+    func endOffline(_ address: HubAddress) throws -> Never {
+        guard directory != nil else { try endOfflineInCache(address) }
         let folder = directory ?? "."
         let name = Listing(Listing.Source(.hub, address: address.text), files: []).set
         let path = "\(folder)/.segget/\(name).plan"
@@ -57,16 +114,52 @@ extension GetCommand {
             } catch {
                 Self.end(error)
             }
-            guard !missing.isEmpty else {
-                if display.detail != .errors {
-                    Self.say([
-                        Message(.none, "all files are complete, without a request (HF_HUB_OFFLINE)")
-                    ])
-                }
-                Glibc.exit(ExitStatus.done.rawValue)
-            }
+            if missing.isEmpty { endComplete(in: place(of: address, in: folder)) }
         }
         Self.say(Diagnostic.offline(address, missing: missing))
         Glibc.exit(ExitStatus.unavailable.rawValue)
+    }
+
+    /// Returns the path of what was asked for in a folder.
+    func place(of address: HubAddress, in folder: String) -> String {
+        address.path.isEmpty ? folder : "\(folder)/\(address.path)"
+    }
+
+    private func endComplete(in path: String) -> Never {
+        if display.detail != .errors {
+            Self.say([Message(.none, "all files are complete, without a request (HF_HUB_OFFLINE)")])
+        }
+        if hub.printPath { StandardStreams.write(path + "\n", to: STDOUT_FILENO) }
+        Glibc.exit(ExitStatus.done.rawValue)
+    }
+
+    private func endOfflineInCache(_ address: HubAddress) throws -> Never {
+        let (cache, access) = (try HubOptions.cache, try hub.access())
+        do throws(HubError) {
+            guard var listing = try HubSnapshot.listing(of: address, from: access, in: cache) else {
+                Self.say(Diagnostic.offline(address, missing: []))
+                Glibc.exit(ExitStatus.unavailable.rawValue)
+            }
+            choose(from: &listing)
+            do throws(SetError) {
+                let snapshot = try HubSnapshot(listing, nil, of: address, in: cache)
+                let contents = try snapshot.examine(rechecks: sets.recheck, trusts: hub.trustCache)
+                for path in contents.wrong { Self.say([Message(.error, HubWords.wrong(path))]) }
+                let missing = contents.missing.flatMap { snapshot.paths(of: $0) }
+                if !missing.isEmpty { Self.say(Diagnostic.offline(address, missing: missing)) }
+                guard contents.wrong.isEmpty, missing.isEmpty else {
+                    let status: ExitStatus =
+                        contents.wrong.isEmpty ? .unavailable : .checksumMismatch
+                    Glibc.exit(status.rawValue)
+                }
+                _ = try snapshot.link(isComplete: false)
+                endComplete(in: snapshot.path)
+            } catch {
+                Self.end(error)
+            }
+        } catch {
+            Self.say(Diagnostic.messages(error))
+            Glibc.exit(Diagnostic.status(error).rawValue)
+        }
     }
 }

@@ -8,9 +8,21 @@ extension GetCommand {
     /// Refuses options that do not fit a set, or its absence.
     func validateSet() throws {
         let hasHub = try hubAddress != nil
-        guard !hasHub || directory != nil else {
+        let isCached = hasHub && directory == nil
+        for (name, isGiven) in [("delete-extra", sets.deleteExtra), ("force", sets.force)]
+        where isGiven && isCached {
+            throw ValidationError("`--\(name)` is for a folder (`--directory`), not for the cache")
+        }
+        guard isCached || !hub.trustCache else {
             throw ValidationError(
-                "`--directory` is missing: a repository of the Hub is saved in a folder")
+                "`--trust-cache` is for the Hub's cache: `hf://…` without `--directory`")
+        }
+        guard hasHub || !hub.printPath else {
+            throw ValidationError("`--print-path` is for `hf://…`")
+        }
+        guard !hub.printPath || json == nil else {
+            throw ValidationError(
+                "`--print-path` and `--json` cannot both write to standard output")
         }
         guard hasHub || sets.chosen.include.isEmpty && sets.chosen.exclude.isEmpty else {
             throw ValidationError("`--include` and `--exclude` are for `hf://` and `segget plan`")
@@ -36,7 +48,8 @@ extension GetCommand {
     /// Downloads the set of a plan on other threads while the main thread waits for signals.
     func runSet(
         _ plan: PlanFile, _ hub: HubAccess?, _ options: DownloadOptions, _ session: DownloadSession,
-        _ interrupts: Interrupts, _ hooks: Hooks, _ refresh: RefreshCommand?, _ jar: CookieJarFile?
+        _ interrupts: Interrupts, _ hooks: Hooks, _ refresh: RefreshCommand?, _ jar: CookieJarFile?,
+        printing path: String? = nil
     ) -> Never {
         let set: SetFolder
         let work: SetWork
@@ -60,7 +73,7 @@ extension GetCommand {
         let (deletes, force) = (sets.deleteExtra && !work.isCancelled, sets.force)
         Self.follow(download, session, interrupts, hooks, jar, item: item) {
             var report = BatchReport(settings, count: figures.files, set: figures)
-            report.begin(set, work)
+            report.begin(set: set.plan.set, in: set.path, figures, work)
             return report
         } end: { report in
             var worst = ExitStatus.done
@@ -70,6 +83,9 @@ extension GetCommand {
             if let problem = set.close() {
                 for message in SetWords.unrecorded(problem) { report.print(message) }
                 worst = worst.worse(.disk)
+            }
+            if let path, report.isComplete, worst == .done {
+                StandardStreams.write(path + "\n", to: STDOUT_FILENO)
             }
             return worst
         }

@@ -171,11 +171,20 @@ package struct GetCommand: ParsableCommand {
             CookieJarFile($0, options, url: isBatch ? nil : urls[0])
         }
         if let address {
-            if HubOptions.isOffline { endOffline(address) }
+            if HubOptions.isOffline { try endOffline(address) }
             let access = try hub.access()
-            let plan = hubPlan(address, access, options, session, interrupts)
+            let (listing, tree) = hubListing(address, access, options, session, interrupts)
+            guard scripts.dryRun || directory != nil else {
+                try runCache(
+                    listing, tree, address, access, options, session, interrupts, hooks, refresh,
+                    jar)
+            }
+            let plan = hubPlan(of: listing)
             guard scripts.dryRun else {
-                runSet(plan, access, options, session, interrupts, hooks, refresh, jar)
+                let path = place(of: address, in: directory ?? ".")
+                runSet(
+                    plan, access, options, session, interrupts, hooks, refresh, jar,
+                    printing: hub.printPath ? path : nil)
             }
             let files = self.list(of: plan, access, options)
             DryRun(files: files, json: json, typed: urls).run(session, interrupts)

@@ -60,6 +60,12 @@ struct BatchReport {
         }
     }
 
+    /// Removes a file that starts over as another one; nothing is reported.
+    mutating func withdraw(_ index: Int) {
+        _ = view.end(index, isDone: false)
+        reports[index] = nil
+    }
+
     /// Returns the last part of a URL that is not empty.
     private static func name(in url: String) -> String {
         let isSlash: (UInt8) -> Bool = { $0 == UInt8(ascii: "/") }
@@ -69,18 +75,31 @@ struct BatchReport {
     }
 
     /// Reports what is to be done for a set.
-    mutating func begin(_ set: SetFolder, _ work: SetWork) {
-        output.emit("set", JSONEvents.SetStart(set, work))
-        if settings.detail != .errors, let text = SetWords.begin(set.figures, work) {
+    ///
+    /// - Parameters:
+    ///   - name: The name of the set.
+    ///   - path: The path of its folder.
+    ///   - figures: How far it is.
+    ///   - work: What is to be done.
+    mutating func begin(
+        set name: String, in path: String, _ figures: SetFigures, _ work: SetWork
+    ) {
+        output.emit("set", JSONEvents.SetStart(set: name, path: path, figures, work))
+        if settings.detail != .errors, let text = SetWords.begin(figures, work) {
             view.print(Message(.none, text))
         }
-        for path in work.foreign {
-            let message = SetWords.kept("\(set.path)/\(path)")
-            summary.keep(message)
-            view.print(Message(.error, message))
-        }
+        for file in work.foreign { keep(SetWords.kept("\(path)/\(file)"), as: .cannotCreate) }
         if !work.foreign.isEmpty { view.print(Message(.hint, SetWords.keptHint)) }
     }
+
+    /// Reports a file that stays as it is; `status` is the exit code for it.
+    mutating func keep(_ message: String, as status: ExitStatus) {
+        summary.keep(message, as: status)
+        view.print(Message(.error, message))
+    }
+
+    /// Records the number of complete files of a set to which other processes have contributed.
+    mutating func settle(complete: Int) { summary.settle(complete: complete) }
 
     /// Prints a message above the lines of the files.
     func print(_ message: Message) { view.print(message) }
@@ -90,18 +109,26 @@ struct BatchReport {
 
     /// Reports the end of the batch.
     ///
+    /// - Parameters:
+    ///   - signal: The signal that stopped it.
+    ///   - path: The path of what was asked for, if it is in the Hub's cache and complete.
+    ///   - unchecked: The number of files there that were not read.
     /// - Returns: The exit status of segget.
-    mutating func finish(signal: Int32?) -> ExitStatus {
+    mutating func finish(signal: Int32?, path: String? = nil, unchecked: Int = 0) -> ExitStatus {
         view.clear()
         let seconds = output.elapsed
         let status = summary.status(signal: signal)
         output.emit(
             "summary",
-            JSONEvents.Summary(summary, seconds: seconds, status: status))
+            JSONEvents.Summary(
+                summary, seconds: seconds, status: status, path: path, unchecked: unchecked))
         if settings.detail != .errors, summary.count > 1 {
             for line in summary.lines(seconds: seconds) { view.print(Message(.none, line)) }
         }
         for message in summary.stop(signal: signal) { view.print(message) }
+        if let path, settings.detail != .errors {
+            view.print(HubWords.saved(path, unchecked: unchecked))
+        }
         return status
     }
 }

@@ -16,6 +16,18 @@ package struct HubOptions: ParsableArguments {
         transform: PathArgument.file)
     package var hfTokenFile: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Use files in the Hub's cache that segget did not verify, without reading them.",
+            discussion: """
+                Without it, segget reads each of them once. The last line says how many were not \
+                checked.
+                """))
+    package var trustCache = false
+
+    @Flag(help: "Write the path of the Hub's files to standard output, and nothing else.")
+    package var printPath = false
+
     package init() {}
 
     /// Returns the only `hf://` address among the arguments; `nil` if there is none.
@@ -74,12 +86,37 @@ package struct HubOptions: ParsableArguments {
         if let token = Self.variable("HF_TOKEN") ?? Self.variable("HUGGING_FACE_HUB_TOKEN") {
             return token
         }
-        let cache = Self.variable("XDG_CACHE_HOME") ?? Self.variable("HOME").map { "\($0)/.cache" }
-        let home = Self.variable("HF_HOME") ?? cache.map { "\($0)/huggingface" }
-        guard let path = Self.variable("HF_TOKEN_PATH") ?? home.map({ "\($0)/token" }),
+        guard let path = Self.path("HF_TOKEN_PATH") ?? Self.home.map({ "\($0)/token" }),
             let bytes = try? BatchOptions.read(path)
         else { return nil }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The folder of the Hub's programs, `HF_HOME`; `nil` without a home.
+    private static var home: String? {
+        let cache = path("XDG_CACHE_HOME") ?? variable("HOME").map { "\($0)/.cache" }
+        return path("HF_HOME") ?? cache.map { "\($0)/huggingface" }
+    }
+
+    /// The path of the Hub's cache.
+    ///
+    /// - Throws: `ValidationError`, if nothing says where it is.
+    static var cache: String {
+        get throws {
+            let path =
+                path("HF_HUB_CACHE") ?? path("HUGGINGFACE_HUB_CACHE") ?? home.map { "\($0)/hub" }
+            guard let path else {
+                throw ValidationError("the Hub's cache has no place: set HOME or HF_HOME")
+            }
+            return path
+        }
+    }
+
+    /// Returns a variable with a path; `~/` at its beginning is the home.
+    private static func path(_ name: String) -> String? {
+        guard let text = variable(name) else { return nil }
+        guard text.hasPrefix("~/"), let home = variable("HOME") else { return text }
+        return home + text.dropFirst()
     }
 
     /// Whether the environment forbids requests to the Hub.

@@ -45,6 +45,8 @@ public enum JSONEvents {
         var bytesReceived: Int64
         var seconds: Double?
         var code: Int32
+        var path: String?
+        var unchecked: Int?
     }
 
     /// The event that the files of a set were compared with its ledger.
@@ -300,7 +302,19 @@ public enum JSONEvents {
 
 extension JSONEvents.Summary {
     /// Creates the event from the summary of a batch and the exit code.
-    package init(_ summary: BatchSummary, seconds: Double, status: ExitStatus) {
+    ///
+    /// - Parameters:
+    ///   - summary: The summary.
+    ///   - seconds: The duration.
+    ///   - status: The exit code.
+    ///   - path: The path of what was asked for, if it is in the Hub's cache.
+    ///   - unchecked: The number of files there that were not read.
+    package init(
+        _ summary: BatchSummary, seconds: Double, status: ExitStatus, path: String? = nil,
+        unchecked: Int = 0
+    ) {
+        self.path = path
+        self.unchecked = unchecked > 0 ? unchecked : nil
         files = summary.count
         done = summary.done
         complete = summary.complete
@@ -319,11 +333,12 @@ extension JSONEvents.SetStart {
     /// Creates the event.
     ///
     /// - Parameters:
-    ///   - set: The set.
+    ///   - set: The name of the set.
+    ///   - path: The path of its folder.
+    ///   - figures: How far it is.
     ///   - work: What is to be done.
-    public init(_ set: SetFolder, _ work: SetWork) {
-        let figures = set.figures
-        (self.set, path, files, size) = (set.plan.set, set.path, figures.files, figures.bytes)
+    public init(set: String, path: String, _ figures: SetFigures, _ work: SetWork) {
+        (self.set, self.path, files, size) = (set, path, figures.files, figures.bytes)
         (complete, bytesComplete) = (figures.complete, figures.bytesComplete)
         (missing, changed) = (work.files.count - work.replaced.count, work.replaced.count)
         (kept, extras) = (work.foreign, work.extras.count)

@@ -7,7 +7,7 @@ package struct BatchSummary {
     /// Number of files.
     package let count: Int
     /// The number of files of a set that were complete before the run; `nil` for a list.
-    package let complete: Int?
+    package private(set) var complete: Int?
     /// The number of files that this run has completed and verified.
     package private(set) var done = 0
     /// The number of existing files that were skipped: neither requested nor checked.
@@ -35,12 +35,18 @@ package struct BatchSummary {
         (self.count, self.complete) = (count, complete)
     }
 
-    /// Adds a file of a set that stays although it is not the planned version.
-    package mutating func keep(_ message: String) {
+    /// Adds a file of a set that stays although it is not the planned version; `status` is the exit
+    /// code for it.
+    package mutating func keep(_ message: String, as status: ExitStatus = .cannotCreate) {
         kept += 1
         failures[-kept] = message
-        worst = worst.worse(.cannotCreate)
+        worst = worst.worse(status)
     }
+
+    /// Records the number of complete files of a set to which other processes have contributed.
+    ///
+    /// - Parameter all: The number of all complete files.
+    package mutating func settle(complete all: Int) { complete = max(0, all - done) }
 
     /// The number of files that were never started.
     package var notStarted: Int { count - there - failures.count - stopped.count }

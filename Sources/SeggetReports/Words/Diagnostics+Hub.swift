@@ -29,7 +29,7 @@ extension Diagnostic {
     package static func offline(_ address: HubAddress, missing: [String]) -> [Message] {
         let cause =
             missing.isEmpty
-            ? [Message(.error, "the folder has no plan of \(quote(address.text))")]
+            ? [Message(.error, "it is not known which files \(quote(address.text)) has")]
             : missing.map { Message(.error, "\(quote($0)) is missing") }
         return cause + [Message(.hint, "unset HF_HUB_OFFLINE to download from the Hub")]
     }

@@ -16,6 +16,22 @@ extension DownloadSession {
         options: DownloadOptions = DownloadOptions(),
         report: @escaping @Sendable (DownloadNotice) -> Void = { _ in }
     ) async throws(HubError) -> Listing {
+        try await repository(at: address, from: access, options: options, report: report).listing
+    }
+
+    /// Lists files of a repository on the Hub, and all of them if the address means the repository.
+    ///
+    /// - Parameters:
+    ///   - address: The repository, and the files of it.
+    ///   - access: The server and the token.
+    ///   - options: The options of the requests.
+    ///   - report: Receives notices; called on any thread.
+    /// - Returns: The listing; and the list of all files, `nil` if only some were listed.
+    /// - Throws: `HubError`.
+    package func repository(
+        at address: HubAddress, from access: HubAccess, options: DownloadOptions,
+        report: @escaping @Sendable (DownloadNotice) -> Void = { _ in }
+    ) async throws(HubError) -> (listing: Listing, tree: HubTree?) {
         let loop = loop
         let lister = HubLister(address: address, access: access) {
             (url) async throws(HubError) -> (reply: Reply, body: [UInt8]) in

@@ -16,11 +16,39 @@ struct HubLister {
     /// Requests a URL, and returns the response with its whole body.
     let ask: (WebURL) async throws(HubError) -> (reply: Reply, body: [UInt8])
 
-    /// Returns the listing, in the order of the Hub.
-    func callAsFunction() async throws(HubError) -> Listing {
+    /// Returns the listing, in the order of the Hub; and the list of all files, if all were listed.
+    func callAsFunction() async throws(HubError) -> (Listing, HubTree?) {
         let repository = "\(access.endpoint)/api/\(address.type)/\(address.name)"
         let pin = try await revision(repository)
-        var entries = try await entries(repository, pin.sha)
+        let entries = try await entries(repository, pin.sha)
+        let listing = try listing(of: entries, commit: pin.sha, name: pin.id)
+        return (listing, address.path.isEmpty ? HubTree(entries) : nil)
+    }
+
+    /// Returns the listing of all files that a tree has and the address means, without a request.
+    ///
+    /// - Parameters:
+    ///   - tree: The list of all files of a commit.
+    ///   - commit: The commit.
+    /// - Returns: The listing.
+    /// - Throws: `HubError`.
+    func listing(of tree: HubTree, commit: String) throws(HubError) -> Listing {
+        let path = address.path
+        let entries = tree.entries.filter {
+            path.isEmpty || $0.path == path || $0.path.hasPrefix(path + "/")
+        }
+        guard !entries.isEmpty || path.isEmpty else {
+            let paths = tree.entries.map(\.path)
+            throw .noFile(path, nearest: Self.nearest(to: path, among: paths))
+        }
+        return try listing(of: entries, commit: commit, name: nil)
+    }
+
+    private func listing(
+        of entries: [HubReplies.Entry], commit: String, name: String?
+    ) throws(HubError) -> Listing {
+        let repository = "\(access.endpoint)/api/\(address.type)/\(address.name)"
+        var entries = entries
         if let quantization = address.quantization {
             let chosen = HubReplies.files(of: entries, quantization: quantization)
             guard !chosen.isEmpty else {
@@ -30,9 +58,9 @@ struct HubLister {
             entries = chosen
         }
         let prefix = address.type == .models ? "" : "\(address.type)/"
-        let base = "\(access.endpoint)/\(prefix)\(pin.id ?? address.name)/resolve/\(pin.sha)/"
+        let base = "\(access.endpoint)/\(prefix)\(name ?? address.name)/resolve/\(commit)/"
         var listing = Listing(
-            Listing.Source(.hub, address: address.text, pin: pin.sha), files: [])
+            Listing.Source(.hub, address: address.text, pin: commit), files: [])
         for entry in entries {
             guard let size = entry.lfs?.size ?? entry.size, size >= 0,
                 let digest = HubReplies.digest(of: entry)

@@ -30,6 +30,8 @@ enum HubReplies {
         var oid: String?
         /// Present if the file is not in git itself.
         var lfs: LFS?
+        /// The hash of the Xet protocol.
+        var xetHash: String?
     }
 
     /// Decodes a body; `nil` if it is not what it should be.

@@ -18,8 +18,8 @@ public final class SetFolder: Sendable {
     private let describe: @Sendable (DownloadError) -> SetFailure
     /// The Hugging Face Hub and its token; `nil` for none.
     let hub: HubAccess?
-    /// The records for `huggingface_hub` in the folder; `nil` for other sources.
-    private let hubFolder: HubFolder?
+    /// Called with each file that is complete, on the thread that writes the ledger.
+    private let noteComplete: @Sendable (Listing.File) -> Void
 
     /// Opens a set, and creates its folder if it is missing.
     ///
@@ -29,12 +29,37 @@ public final class SetFolder: Sendable {
     ///   - hub: The Hugging Face Hub and its token, for a set of this source; `nil` for none.
     ///   - describe: Returns how a failure is recorded; called on any thread.
     /// - Throws: `SetError`.
-    public init(
+    public convenience init(
         _ plan: PlanFile, in folder: String, hub: HubAccess? = nil,
         describe: @escaping @Sendable (DownloadError) -> SetFailure
     ) throws(SetError) {
+        let records = HubFolder(folder, plan.source)
+        try self.init(plan, in: folder, hub, describe) { records?.note($0) }
+    }
+
+    /// Opens the set of blobs that a run downloads for the Hub's cache.
+    ///
+    /// Each complete file is delivered to the cache.
+    ///
+    /// - Parameters:
+    ///   - run: The run.
+    ///   - hub: The Hugging Face Hub and its token.
+    ///   - describe: Returns how a failure is recorded; called on any thread.
+    /// - Throws: `SetError`.
+    package convenience init(
+        _ run: HubRun, hub: HubAccess,
+        describe: @escaping @Sendable (DownloadError) -> SetFailure
+    ) throws(SetError) {
+        try self.init(run.plan, in: run.path, hub, describe) { run.deliver($0.path) }
+    }
+
+    private init(
+        _ plan: PlanFile, in folder: String, _ hub: HubAccess?,
+        _ describe: @escaping @Sendable (DownloadError) -> SetFailure,
+        noteComplete: @escaping @Sendable (Listing.File) -> Void
+    ) throws(SetError) {
         (self.plan, path, self.hub, self.describe) = (plan, folder, hub, describe)
-        hubFolder = HubFolder(folder, plan.source)
+        self.noteComplete = noteComplete
         let now = Int64(time(nil))
         do throws(AssemblyError) {
             try MadeFolders().make("\(folder)/\(PlanFormat.recordFolder)", .made)
@@ -196,8 +221,8 @@ public final class SetFolder: Sendable {
         (record.digests, record.proof, record.found) = (digests, proof, found)
         record.take(status)
         state.withLock { $0.complete(index, size: status.size) }
-        writer.add { [record, hubFolder] in
-            hubFolder?.note(file)
+        writer.add { [record, noteComplete] in
+            noteComplete(file)
             return record
         }
     }
@@ -225,7 +250,7 @@ public final class SetFolder: Sendable {
             // A file that was skipped was not looked at.
             guard done.unchanged != .skipped else { return }
             state.withLock { $0.complete(number, size: done.size) }
-            writer.add { [plan, root, hubFolder] in
+            writer.add { [plan, root, noteComplete] in
                 guard let file = try? plan.file(at: number),
                     let status = try? root.status(of: file.path), status.size == done.size
                 else { return nil }
@@ -233,9 +258,9 @@ public final class SetFolder: Sendable {
                 record.version = PlanFormat.hex(plan.version(at: number))
                 record.digests = done.verified + (done.crc32.map { [Digest(crc32: $0)] } ?? [])
                 record.proof = file.proof(verified: done.verified)
-                hubFolder?.note(file)
                 record.found = done.unchanged == nil ? nil : true
                 record.take(status)
+                noteComplete(file)
                 return record
             }
         }

@@ -112,6 +112,9 @@ final class HubStage: Sendable {
         hub.requests.count { $0.path.contains("/resolve/") } + large.requests.count
     }
 
+    /// The bytes that the server of large files has sent.
+    var bytesOfLarge: Int64 { large.requests.reduce(0) { $0 + $1.bytesServed } }
+
     // MARK: The Hub
 
     private static func answer(

@@ -35,6 +35,7 @@ struct WireEvent: Decodable {
     var bytes: Int64?
     var sampled: Bool?
     var phase: String?
+    var path: String?
 
     /// The failed mirrors, or the number of mirrors.
     enum Mirrors: Decodable {

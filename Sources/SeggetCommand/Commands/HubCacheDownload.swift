@@ -1,0 +1,190 @@
+import Assembler
+import Glibc
+import SeggetReports
+import Segmenter
+
+/// The download of files of the Hub into its cache, which other processes may use at the same time.
+///
+/// This run waits for the files that others are downloading, and then downloads those that are still
+/// missing.
+struct HubCacheDownload {
+    /// The pause between two looks at the cache while others download, in seconds.
+    private static let pause = 1
+
+    let snapshot: HubSnapshot
+    let rechecks: Bool
+    let trusts: Bool
+    let interrupts: Interrupts
+    /// Starts the download of what a set lacks.
+    let start: (SetFolder, SetWork) -> DownloadBatch
+    /// Opens the set of a run.
+    let open: (HubRun) throws(SetError) -> SetFolder
+    /// Called with each event and a function that returns a file of the batch.
+    typealias Note = @Sendable (BatchEvent, (Int) -> BatchItem) async -> Void
+
+    /// The number of files that were begun, which is the index of the next one in the report.
+    private var begun = 0
+    private var hasSaid = false
+    /// The blobs to download from the first byte, because copied bytes of them were wrong.
+    private var again: Set<String> = []
+    private var worst = ExitStatus.done
+
+    init(
+        _ snapshot: HubSnapshot, rechecks: Bool, trusts: Bool, _ interrupts: Interrupts,
+        open: @escaping (HubRun) throws(SetError) -> SetFolder,
+        start: @escaping (SetFolder, SetWork) -> DownloadBatch
+    ) {
+        (self.snapshot, self.rechecks, self.trusts) = (snapshot, rechecks, trusts)
+        (self.interrupts, self.open, self.start) = (interrupts, open, start)
+    }
+
+    private var isStopped: Bool { interrupts.received != nil }
+
+    /// Downloads.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of the report.
+    ///   - note: Called with each event before it is reported.
+    /// - Returns: The exit code.
+    mutating func run(_ settings: DownloadReport.Settings, note: Note) async -> ExitStatus {
+        do throws(SetError) {
+            let contents = try snapshot.examine(rechecks: rechecks, trusts: trusts) {
+                [interrupts] in interrupts.received != nil
+            }
+            let (figures, work) = snapshot.report(of: contents)
+            var report = BatchReport(settings, count: snapshot.count, set: figures)
+            report.begin(set: snapshot.set, in: snapshot.path, figures, work)
+            if !contents.missing.isEmpty, !snapshot.isWritable {
+                throw .assembly(.cannotCreate(path: snapshot.path, errno: EROFS))
+            }
+            do throws(SetError) {
+                try await download(contents.missing, &report, note)
+            } catch {
+                for message in Diagnostic.messages(error) { report.print(message) }
+                worst = worst.worse(Diagnostic.status(error))
+            }
+            return try end(&report, contents.wrong)
+        } catch {
+            GetCommand.say(Diagnostic.messages(error))
+            return Diagnostic.status(error)
+        }
+    }
+
+    /// Downloads the missing blobs, and waits for those that others are downloading.
+    private mutating func download(
+        _ missing: [String], _ report: inout BatchReport, _ note: Note
+    ) async throws(SetError) {
+        var missing = missing
+        while !missing.isEmpty, !isStopped {
+            guard case .own(let run) = try snapshot.claim(missing, copiesLeftovers: again.isEmpty)
+            else {
+                let others = snapshot.others(downloading: missing)
+                if !others.isAnyFree {
+                    if !hasSaid { report.print(HubWords.waits(missing.count, others.holder)) }
+                    hasSaid = true
+                    try? await Task.sleep(for: .seconds(Self.pause))
+                }
+                missing = snapshot.missing(of: missing)
+                continue
+            }
+            try await download(run, &report, note)
+            // Failed blobs are not tried again, unless copied bytes may be to blame.
+            let own = Set((0..<run.plan.count).compactMap { try? run.plan.file(at: $0).path })
+                .subtracting(again)
+            missing = snapshot.missing(of: missing.filter { !own.contains($0) })
+        }
+    }
+
+    /// Downloads the blobs that this run has claimed.
+    private mutating func download(
+        _ run: HubRun, _ report: inout BatchReport, _ note: Note
+    ) async throws(SetError) {
+        var isComplete = true
+        do throws(SetError) {
+            let set = try open(run)
+            let work = try set.examine()
+            let batch = start(set, work)
+            if isStopped { batch.cancel() }
+            for await group in batch.eventGroups {
+                for event in group {
+                    if case .ended(.failure) = event.kind { isComplete = false }
+                    if startsOver(event, run, set.plan, work) {
+                        report.withdraw(event.index + begun)
+                        continue
+                    }
+                    await note(event) {
+                        set.item(work.files[$0], of: work, options: DownloadOptions())
+                    }
+                    report.handle(shown(event), signal: interrupts.received)
+                }
+            }
+            begun += work.files.count
+            if let problem = set.close() {
+                for message in SetWords.unrecorded(problem) { report.print(message) }
+                worst = worst.worse(.disk)
+            }
+        } catch {
+            try? run.end(isComplete: false)
+            throw error
+        }
+        try run.end(isComplete: isComplete && !isStopped)
+    }
+
+    /// Returns whether a file failed because copied bytes of it were wrong, so that it starts over.
+    private mutating func startsOver(
+        _ event: BatchEvent, _ run: HubRun, _ plan: PlanFile, _ work: SetWork
+    ) -> Bool {
+        // Either the digest, or before it a sample of the copied bytes, was not that of the file.
+        guard case .ended(let result) = event.kind,
+            [.checksumMismatch, .cannotCreate].contains(ExitStatus(result)),
+            let name = try? plan.file(at: Int(work.files[event.index])).path,
+            run.copied.contains(name), again.insert(name).inserted
+        else { return false }
+        return true
+    }
+
+    /// Returns an event with the path in the snapshot.
+    private func shown(_ event: BatchEvent) -> BatchEvent {
+        var event = event
+        event.index += begun
+        func path(_ path: String) -> String {
+            snapshot.path(of: FileTarget(path: path).name) ?? path
+        }
+        switch event.kind {
+        case .event(.started(var start)):
+            start.path = path(start.path)
+            event.kind = .event(.started(start))
+        case .ended(.success(var file)):
+            file.path = path(file.path)
+            event.kind = .ended(.success(file))
+        case .ended(.failure(var error)):
+            error.path = error.path.map(path)
+            event.kind = .ended(.failure(error))
+        default: break
+        }
+        return event
+    }
+
+    /// Links what is there, and reports the end; `wrong` are the blobs that were wrong before.
+    private mutating func end(
+        _ report: inout BatchReport, _ wrong: [String]
+    ) throws(SetError) -> ExitStatus {
+        // The blobs that others have delivered meanwhile are verified, too.
+        var contents = try snapshot.examine(trusts: trusts)
+        let later = contents.wrong.filter { !wrong.contains($0) }
+        contents.complete -= wrong.count - (contents.wrong.count - later.count)
+        contents.wrong = wrong + later
+        for path in contents.wrong { report.keep(HubWords.wrong(path), as: .checksumMismatch) }
+        if !contents.wrong.isEmpty { report.print(Message(.hint, HubWords.wrongHint)) }
+        report.settle(complete: contents.complete)
+        let isComplete = contents.missing.isEmpty && contents.wrong.isEmpty && worst == .done
+        for path in try snapshot.link(isComplete: isComplete) {
+            report.print(Message(.error, HubWords.kept(path)))
+            worst = worst.worse(.cannotCreate)
+        }
+        let status = report.finish(
+            signal: interrupts.received, path: isComplete ? snapshot.path : nil,
+            unchecked: contents.unchecked)
+        return status.worse(worst)
+    }
+}

@@ -1,0 +1,47 @@
+package import Assembler
+
+/// The texts about the Hub's cache.
+///
+/// Pure.
+package enum HubWords {
+    /// Returns the message that others are downloading the missing files.
+    ///
+    /// - Parameters:
+    ///   - count: The number of files.
+    ///   - holder: One of the processes; `nil` if it is not known.
+    /// - Returns: The message.
+    package static func waits(_ count: Int, _ holder: LockHolder?) -> Message {
+        let who = holder.map { "process \($0.pid) on \($0.host)" } ?? "another process"
+        return Message(
+            .note,
+            "waiting for \(who), which is downloading \(Units.count(Int64(count), "missing file"))")
+    }
+
+    /// Returns the message about a blob whose content is not what its name says.
+    package static func wrong(_ path: String) -> String {
+        "\(Diagnostic.quote(path)) does not have the content that the Hub states; segget did not "
+            + "write it, and left it as it is"
+    }
+
+    /// The hint for wrong blobs.
+    package static let wrongHint =
+        "remove these files, then run the same command again to download them"
+
+    /// Returns the message about a path in a snapshot that is something else than its link.
+    package static func kept(_ path: String) -> String {
+        "\(Diagnostic.quote(path)) is not a link to the file of this commit; it was left as it is"
+    }
+
+    /// Returns the last line of a run.
+    ///
+    /// - Parameters:
+    ///   - path: The path of what was asked for.
+    ///   - unchecked: The number of files that were not read (`--trust-cache`).
+    /// - Returns: The line.
+    package static func saved(_ path: String, unchecked: Int) -> Message {
+        let doubt =
+            unchecked > 0
+            ? "; \(Units.count(Int64(unchecked), "file")) not checked (`--trust-cache`)" : ""
+        return Message(.none, "in \(Diagnostic.quote(path))\(doubt)")
+    }
+}
