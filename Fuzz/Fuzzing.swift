@@ -23,6 +23,7 @@ enum Fuzzing {
         "ledger": LedgerTargets.ledger,
         "manifest": ManifestTargets.manifest,
         "manifest-sealed": ManifestTargets.sealed,
+        "hub": HubTargets.hub,
         "plan": PlanTargets.plan,
         "printable": TextTargets.printable,
         "quantity": TextTargets.quantity,

@@ -20,6 +20,9 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// If the server offers another one, the download fails before the first byte.
     public var pin: FilePin?
+    /// The Hugging Face Hub and where its token is found, for a set of this source; `nil` for no
+    /// token.
+    public var hub: HubGrant?
     /// Whether to replace a file at the destination, at the moment of publishing.
     public var overwrite = false
     /// Whether to resume the part of an earlier run.

@@ -364,7 +364,7 @@ _segget_get() {
 
 _segget_plan() {
     repeating_flags=()
-    non_repeating_flags=(--no-probe --trust-cache --print-path --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --version -h --help)
+    non_repeating_flags=(--no-probe --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --no-config --version -h --help)
     repeating_options=(--input-file -i --include --exclude -H --header --resolve)
     non_repeating_options=(--output -o --hf-token-file --max-requests --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config)
     __segget_offer_flags_options -1
@@ -473,7 +473,7 @@ _segget_plan() {
 
 _segget_probe() {
     repeating_flags=()
-    non_repeating_flags=(--no-config --trust-cache --print-path --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --json --version -h --help)
+    non_repeating_flags=(--no-config --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --negotiate --json --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(--ca-certificate --connect-timeout --stall-timeout --retries --config --hf-token-file --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min)
     __segget_offer_flags_options -1
@@ -841,8 +841,8 @@ _segget_bench() {
 _segget_add() {
     repeating_flags=()
     non_repeating_flags=(--paused --first --again --no-store-secrets --overwrite --resume-unverified --single-request --attach --quiet -q --verbose -v --json --wait-for-network --no-remote-time --xattr --refuse-html --keep-manifest -N --timestamping --skip-existing -c --continue --remote-name --auto-rename --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --version -h --help)
-    repeating_options=(--input-file -i --tag --mirror -H --header --resolve)
-    non_repeating_options=(-o --output --name -d --directory --plan --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --queue --config)
+    repeating_options=(--input-file -i --tag --mirror -H --header --resolve --include --exclude)
+    non_repeating_options=(-o --output --name -d --directory --plan --at --id --recover -x --connections --checksum --progress --adopt --continue-from --refresh-url --file-allocation --limit-rate --max-size --max-time --min-rate --min-rate-time --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --hf-token-file --queue --config)
     __segget_offer_flags_options -1
 
     # Offer option value completions
@@ -993,6 +993,15 @@ _segget_add() {
         ;;
     '--tls-min')
         __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--include')
+        return
+        ;;
+    '--exclude')
+        return
+        ;;
+    '--hf-token-file')
         return
         ;;
     '--queue')
@@ -1636,7 +1645,7 @@ _segget_help() {
     repeating_options=()
     non_repeating_options=()
     __segget_offer_flags_options -1
-    COMPREPLY+=($(compgen -W 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files data-sets mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
+    COMPREPLY+=($(compgen -W 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files data-sets hugging-face-hub mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
 }
 
 # `segget OPTION` is short for `segget get OPTION`.

@@ -133,7 +133,7 @@ extension [Digest] {
     func first(of algorithm: DigestAlgorithm) -> Digest? { first { $0.algorithm == algorithm } }
 
     /// The digests without duplicates, in order of first occurrence.
-    var distinct: [Digest] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+    package var distinct: [Digest] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 
     /// Returns the first expected digest that differs from the computed one.
     ///

@@ -59,10 +59,24 @@ extension Folder {
     package func read(_ name: String, most: Int) -> [UInt8]? {
         guard let file = open(name, O_RDONLY) else { return nil }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: most + 1)
+        return Self.read(file, most: most)
+    }
+
+    /// Reads a small file, as ``read(_:most:)``, at any path; follows symbolic links.
+    package static func read(at path: String, most: Int) -> [UInt8]? {
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return read(file, most: most)
+    }
+
+    private static func read(_ file: Int32, most: Int) -> [UInt8]? {
+        // The file may be far smaller than the limit.
+        let size = FileStatus(of: file).map { Int(clamping: $0.size) } ?? 0
+        guard size <= most else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
         let count = bytes.withUnsafeMutableBytes { readFully(file, into: $0, at: 0) }
-        guard let count, count <= most else { return nil }
-        return Array(bytes[..<count])
+        return count.map { Array(bytes[..<$0]) }
     }
 
     /// Writes a small file that does not exist yet, durably.

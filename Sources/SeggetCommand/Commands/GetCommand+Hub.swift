@@ -66,7 +66,7 @@ extension GetCommand {
         let current = Monitor<DownloadBatch?>(nil)
         let settings = reportSettings(terminal: .standardError, refresh)
         let (jobs, failFast) = (batch.jobs, batch.failFast)
-        let (rechecks, trusts, prints) = (sets.recheck, hub.trustCache, hub.printPath)
+        let (rechecks, trusts, prints) = (sets.recheck, cached.trustCache, cached.printPath)
         Task { [options] in
             var download = HubCacheDownload(
                 snapshot, rechecks: rechecks, trusts: trusts, interrupts
@@ -129,7 +129,7 @@ extension GetCommand {
         if display.detail != .errors {
             Self.say([Message(.none, "all files are complete, without a request (HF_HUB_OFFLINE)")])
         }
-        if hub.printPath { StandardStreams.write(path + "\n", to: STDOUT_FILENO) }
+        if cached.printPath { StandardStreams.write(path + "\n", to: STDOUT_FILENO) }
         Glibc.exit(ExitStatus.done.rawValue)
     }
 
@@ -143,7 +143,8 @@ extension GetCommand {
             choose(from: &listing)
             do throws(SetError) {
                 let snapshot = try HubSnapshot(listing, nil, of: address, in: cache)
-                let contents = try snapshot.examine(rechecks: sets.recheck, trusts: hub.trustCache)
+                let contents = try snapshot.examine(
+                    rechecks: sets.recheck, trusts: cached.trustCache)
                 for path in contents.wrong { Self.say([Message(.error, HubWords.wrong(path))]) }
                 let missing = contents.missing.flatMap { snapshot.paths(of: $0) }
                 if !missing.isEmpty { Self.say(Diagnostic.offline(address, missing: missing)) }

@@ -13,14 +13,14 @@ extension GetCommand {
         where isGiven && isCached {
             throw ValidationError("`--\(name)` is for a folder (`--directory`), not for the cache")
         }
-        guard isCached || !hub.trustCache else {
+        guard isCached || !cached.trustCache else {
             throw ValidationError(
                 "`--trust-cache` is for the Hub's cache: `hf://…` without `--directory`")
         }
-        guard hasHub || !hub.printPath else {
+        guard hasHub || !cached.printPath else {
             throw ValidationError("`--print-path` is for `hf://…`")
         }
-        guard !hub.printPath || json == nil else {
+        guard !cached.printPath || json == nil else {
             throw ValidationError(
                 "`--print-path` and `--json` cannot both write to standard output")
         }

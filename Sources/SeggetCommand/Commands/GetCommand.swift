@@ -73,7 +73,8 @@ package struct GetCommand: ParsableCommand {
     @OptionGroup(title: "Names") var names: NamingOptionGroup
     @OptionGroup(title: "Several files") var batch: BatchOptions
     @OptionGroup(title: "Data sets") var sets: SetOptions
-    @OptionGroup(title: "Data sets") var hub: HubOptions
+    @OptionGroup(title: "Hugging Face Hub") var hub: HubOptions
+    @OptionGroup(title: "Hugging Face Hub") var cached: HubCacheOptions
     @OptionGroup(title: "Mirrors") var sources: MirrorOptions
     @OptionGroup(title: "Enqueue") var queueing: EnqueueOptions
     @OptionGroup(title: "Standard output") var standardOutput: StandardOutputOptions
@@ -184,7 +185,7 @@ package struct GetCommand: ParsableCommand {
                 let path = place(of: address, in: directory ?? ".")
                 runSet(
                     plan, access, options, session, interrupts, hooks, refresh, jar,
-                    printing: hub.printPath ? path : nil)
+                    printing: cached.printPath ? path : nil)
             }
             let files = self.list(of: plan, access, options)
             DryRun(files: files, json: json, typed: urls).run(session, interrupts)

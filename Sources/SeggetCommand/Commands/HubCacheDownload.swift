@@ -175,6 +175,9 @@ struct HubCacheDownload {
         contents.complete -= wrong.count - (contents.wrong.count - later.count)
         contents.wrong = wrong + later
         for path in contents.wrong { report.keep(HubWords.wrong(path), as: .checksumMismatch) }
+        for path in contents.missing.compactMap({ snapshot.foreign($0) }) {
+            report.keep(HubWords.foreign(path), as: .cannotCreate)
+        }
         if !contents.wrong.isEmpty { report.print(Message(.hint, HubWords.wrongHint)) }
         report.settle(complete: contents.complete)
         let isComplete = contents.missing.isEmpty && contents.wrong.isEmpty && worst == .done

@@ -1,21 +1,10 @@
 package import ArgumentParser
 import Glibc
-import SeggetReports
-import Segmenter
+package import SeggetReports
+package import Segmenter
 
-/// The options for the Hugging Face Hub.
-package struct HubOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Read the token for the Hugging Face Hub from this file (default: as `hf` does).",
-            discussion: """
-                Without it, HF_TOKEN, HF_TOKEN_PATH and the file that `hf auth login` writes are \
-                used. The token goes to huggingface.co, hf.co and the server of HF_ENDPOINT only.
-                """,
-            valueName: "file"),
-        transform: PathArgument.file)
-    package var hfTokenFile: String?
-
+/// The options for the Hub's cache, and for the path of its files.
+package struct HubCacheOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Use files in the Hub's cache that segget did not verify, without reading them.",
@@ -29,6 +18,22 @@ package struct HubOptions: ParsableArguments {
     package var printPath = false
 
     package init() {}
+}
+
+/// The option for access to the Hugging Face Hub.
+package struct HubOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read the token for the Hugging Face Hub from this file (default: as `hf` does).",
+            discussion: """
+                Without it, HF_TOKEN, HF_TOKEN_PATH and the file that `hf auth login` writes are \
+                used. The token goes to huggingface.co, hf.co and the server of HF_ENDPOINT only.
+                """,
+            valueName: "file"),
+        transform: PathArgument.file)
+    package var hfTokenFile: String?
+
+    package init() {}
 
     /// Returns the only `hf://` address among the arguments; `nil` if there is none.
     ///
@@ -37,7 +42,7 @@ package struct HubOptions: ParsableArguments {
     ///   - isAlone: Whether no list or plan is given.
     /// - Returns: The address.
     /// - Throws: `ValidationError`.
-    static func address(among urls: [String], isAlone: Bool) throws -> HubAddress? {
+    package static func address(among urls: [String], isAlone: Bool) throws -> HubAddress? {
         do throws(HubAddress.SyntaxError) {
             for url in urls {
                 guard let address = try HubAddress(url) else { continue }
@@ -61,11 +66,11 @@ package struct HubOptions: ParsableArguments {
 
     /// Returns the Hub's server and token, by the option and the environment.
     ///
-    /// Ends the process if the file cannot be read, or a value cannot be used.
-    func access() throws -> HubAccess {
-        let token = try token()
+    /// - Throws: `ValidationError`, if the file cannot be read, or a value cannot be used.
+    package func access() throws -> HubAccess {
+        let grant = try grant()
         do throws(DownloadError.Reason) {
-            return try HubAccess(endpoint: Self.variable("HF_ENDPOINT"), token: token)
+            return try HubAccess(grant)
         } catch {
             if case .invalidURL = error {
                 throw ValidationError("HF_ENDPOINT is not an http or https URL")
@@ -74,22 +79,26 @@ package struct HubOptions: ParsableArguments {
         }
     }
 
-    /// Returns the token, by the Hub's rules and order.
-    private func token() throws -> String? {
+    /// Returns where the token is, by the Hub's rules and order.
+    ///
+    /// - Throws: `ValidationError`, if the file of the option cannot be read.
+    package func grant() throws -> HubGrant {
+        var grant = HubGrant(endpoint: Self.variable("HF_ENDPOINT"))
         if let hfTokenFile {
-            guard let bytes = try? BatchOptions.read(hfTokenFile) else {
+            guard Glibc.access(hfTokenFile, R_OK) == 0 else {
                 throw ValidationError("`--hf-token-file` cannot be read: \(hfTokenFile)")
             }
-            return String(decoding: bytes, as: UTF8.self)
+            grant.file = hfTokenFile
+            return grant
         }
-        guard !Self.isSet("HF_HUB_DISABLE_IMPLICIT_TOKEN") else { return nil }
-        if let token = Self.variable("HF_TOKEN") ?? Self.variable("HUGGING_FACE_HUB_TOKEN") {
-            return token
+        guard !Self.isSet("HF_HUB_DISABLE_IMPLICIT_TOKEN") else { return grant }
+        for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] where Self.variable(name) != nil {
+            grant.variable = name
+            return grant
         }
-        guard let path = Self.path("HF_TOKEN_PATH") ?? Self.home.map({ "\($0)/token" }),
-            let bytes = try? BatchOptions.read(path)
-        else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
+        let path = Self.path("HF_TOKEN_PATH") ?? Self.home.map { "\($0)/token" }
+        if let path, Glibc.access(path, R_OK) == 0 { grant.file = path }
+        return grant
     }
 
     /// The folder of the Hub's programs, `HF_HOME`; `nil` without a home.
@@ -135,7 +144,7 @@ package struct HubOptions: ParsableArguments {
 
 extension HubAccess {
     /// The note about where the token goes, if that is not the Hub itself; `nil` for none.
-    var note: Message? {
+    package var note: Message? {
         guard token != nil, !isHub else { return nil }
         return Message(
             .note,

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import Segmenter
+package import Segmenter
 
 /// The options that choose files of a data set.
 package struct PathFilterOptions: ParsableArguments {
@@ -22,5 +22,5 @@ package struct PathFilterOptions: ParsableArguments {
     package init() {}
 
     /// The filter.
-    var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
+    package var filter: PathFilter { PathFilter(include: include, exclude: exclude) }
 }

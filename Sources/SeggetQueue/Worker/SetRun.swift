@@ -176,10 +176,10 @@ final class SetRun: TaskRun {
     var unrecorded: TaskProblem? { state.withLock { $0.unrecorded } }
 
     private func attempt() async -> Ending {
-        let (path, place) = (planPath, task.place.folderPath)
+        let (path, place, grant) = (planPath, task.place.folderPath, options.hub)
         let state = state
         let opened = await offLoop("set") { () throws(Never) in
-            Self.open(path, in: place, state)
+            Self.open(path, in: place, grant, state)
         }
         let (folder, work): (SetFolder, SetWork)
         switch opened {
@@ -302,7 +302,7 @@ final class SetRun: TaskRun {
 
     /// Opens the plan and the folder, and finds out which files are complete; blocks.
     private static func open(
-        _ path: String, in place: String, _ state: Monitor<State>
+        _ path: String, in place: String, _ grant: HubGrant?, _ state: Monitor<State>
     ) -> Result<(SetFolder, SetWork), Obstacle> {
         let plan: PlanFile
         do throws(PlanError) {
@@ -311,7 +311,9 @@ final class SetRun: TaskRun {
             return .failure(Obstacle(.plan(error, path: path)))
         }
         do throws(SetError) {
-            let folder = try SetFolder(plan, in: place, describe: SetFailure.init)
+            // A token that cannot be used is none; the Hub then says what it refuses.
+            let hub = grant.flatMap { try? HubAccess($0) }
+            let folder = try SetFolder(plan, in: place, hub: hub, describe: SetFailure.init)
             state.withLock { $0.folder = folder }
             let work = try folder.examine { state.withLock { $0.isCancelled } }
             return .success((folder, work))

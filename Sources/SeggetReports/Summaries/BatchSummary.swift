@@ -46,7 +46,10 @@ package struct BatchSummary {
     /// Records the number of complete files of a set to which other processes have contributed.
     ///
     /// - Parameter all: The number of all complete files.
-    package mutating func settle(complete all: Int) { complete = max(0, all - done) }
+    package mutating func settle(complete all: Int) {
+        done = min(done, all)
+        complete = all - done
+    }
 
     /// The number of files that were never started.
     package var notStarted: Int { count - there - failures.count - stopped.count }

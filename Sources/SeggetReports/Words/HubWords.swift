@@ -23,6 +23,11 @@ package enum HubWords {
             + "write it, and left it as it is"
     }
 
+    /// Returns the message about something else that has the path of a blob.
+    package static func foreign(_ path: String) -> String {
+        "\(Diagnostic.quote(path)) is not a file in this cache; it was left as it is"
+    }
+
     /// The hint for wrong blobs.
     package static let wrongHint =
         "remove these files, then run the same command again to download them"

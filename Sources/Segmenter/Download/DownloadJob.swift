@@ -201,8 +201,11 @@ final class DownloadJob: Sendable {
     // MARK: Limits
 
     /// Returns how the server's offer differs from the pinned version; `nil` if it does not.
+    ///
+    /// A response in a content coding does not state the size; the expected digest then decides.
     func difference(of file: RemoteFile) -> ContractBreach? {
-        options.pin?.difference(of: file.identity)
+        guard !file.isDecoded || options.checksum == nil else { return nil }
+        return options.pin?.difference(of: file.identity)
     }
 
     /// Returns whether a file is larger than the limit.

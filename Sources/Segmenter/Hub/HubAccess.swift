@@ -1,3 +1,5 @@
+import Assembler
+import Glibc
 import SegmenterTransport
 public import SegmenterValues
 
@@ -40,6 +42,21 @@ public struct HubAccess: Sendable, Hashable {
             throw .access(.malformed(.bearerToken))
         }
         self.token = word?.isEmpty ?? true ? nil : word
+    }
+
+    /// Looks up the token that a grant means.
+    ///
+    /// A variable or file that does not exist means none.
+    ///
+    /// - Parameter grant: The server, and where the token is.
+    /// - Throws: `invalidURL`; `access` if the token has a control character.
+    public init(_ grant: HubGrant) throws(DownloadError.Reason) {
+        var token = grant.variable.flatMap { getenv($0) }.map { String(cString: $0) }
+        if let path = grant.file {
+            let bytes = Folder.read(at: path, most: 64 << 10)
+            token = bytes.map { String(decoding: $0, as: UTF8.self) }
+        }
+        try self.init(endpoint: grant.endpoint, token: token)
     }
 
     /// Whether the server is the Hub itself.

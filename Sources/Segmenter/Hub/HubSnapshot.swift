@@ -292,6 +292,12 @@ package final class HubSnapshot: Sendable {
 
     // MARK: Names
 
+    /// Returns the path of a missing blob, if it has something else, such as a link out of the cache.
+    package func foreign(_ blob: String) -> String? {
+        guard let folder = try? Folder(blobFolder), !folder.isFree(blob) else { return nil }
+        return folder.path(of: blob)
+    }
+
     /// Returns the path in the snapshot that has a blob.
     package func path(of blob: String) -> String? {
         blobs[blob]?.paths.first.map { "\(cache.path)/\(HubCache.snapshots)/\(commit)/\($0)" }
@@ -311,9 +317,7 @@ package final class HubSnapshot: Sendable {
         let made = MadeFolders()
         do throws(AssemblyError) {
             for name in order {
-                guard let blob = blobs[name],
-                    access("\(cache.path)/\(HubCache.blobs)/\(name)", F_OK) == 0
-                else { continue }
+                guard let blob = blobs[name], try cache.open(name) != nil else { continue }
                 for path in blob.paths
                 where !(try cache.link(path, to: name, in: commit, made)) {
                     foreign.append("\(cache.path)/\(HubCache.snapshots)/\(commit)/\(path)")

@@ -56,7 +56,9 @@ extension Probe {
             suggestedName: FileName.suggested(
                 disposition: reply["content-disposition"], url: landing.url),
             digests: isDecoded
-                ? [] : AdvertisedDigests.all(in: reply, hasContent: method == .get),
+                ? []
+                : (landing.stated + AdvertisedDigests.all(in: reply, hasContent: method == .get))
+                    .distinct,
             probedBy: method == .head ? "HEAD" : "GET")
         file.isDecoded = isDecoded
         return Finding(

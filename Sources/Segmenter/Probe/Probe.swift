@@ -117,6 +117,8 @@ struct Probe: Sendable {
     struct Landing {
         var url: WebURL
         var redirects: Int
+        /// The digests of the file that the redirects have stated.
+        var stated: [Digest] = []
         var exchange: Exchange
     }
 

@@ -49,6 +49,7 @@ struct RedirectChain: Sendable {
         var isFirst = false
         defer { if isFirst { logins?.settle(url.origin) } }
         let most = max(0, connecting.access.maxRedirects)
+        var stated: [Digest] = []
         for redirects in 0...most {
             let exchange = await ask(here, redirects == 0 ? answered : nil)
             switch exchange.end {
@@ -62,7 +63,11 @@ struct RedirectChain: Sendable {
             }
             guard let reply = exchange.reply, (300..<400).contains(reply.status),
                 reply.status != 304, let location = reply["location"]
-            else { return Probe.Landing(url: here, redirects: redirects, exchange: exchange) }
+            else {
+                return Probe.Landing(
+                    url: here, redirects: redirects, stated: stated, exchange: exchange)
+            }
+            if let digest = AdvertisedDigests.target(of: reply) { stated.append(digest) }
             guard let next = WebURL(location, relativeTo: here) else {
                 throw .unsafeRedirect(to: "")
             }

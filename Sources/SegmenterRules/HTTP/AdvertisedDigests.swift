@@ -41,6 +41,18 @@ package enum AdvertisedDigests {
         return unique
     }
 
+    /// Returns the digest of the file to which a redirect of the Hugging Face Hub leads.
+    ///
+    /// `X-Linked-Etag` is the SHA-256 of a file that is not in git itself, as an entity tag; such a
+    /// response names the commit, too. See https://huggingface.co/docs/hub/storage-backends.
+    package static func target(of redirect: Reply) -> Digest? {
+        guard redirect["x-repo-commit"] != nil, let tag = redirect["x-linked-etag"] else {
+            return nil
+        }
+        let hex = tag.filter { $0 != "\"" }
+        return hex.utf8.count == 64 ? try? Digest(parsing: "sha-256:\(hex)") : nil
+    }
+
     /// Returns whether Amazon's checksums may cover the checksums of the uploaded parts.
     ///
     /// `x-amz-checksum-type` states that. If it is missing, an entity tag of the form `"…-N"` is a

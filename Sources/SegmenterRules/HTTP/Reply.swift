@@ -19,7 +19,7 @@ package struct Reply: Sendable, Hashable {
         "x-amz-checksum-sha1",
         "x-amz-checksum-sha256", "x-amz-checksum-type", "www-authenticate", "x-goog-hash",
         "x-goog-stored-content-encoding", "x-ratelimit-limit", "x-ratelimit-remaining",
-        "x-ratelimit-reset", "x-error-code", "x-repo-commit",
+        "x-ratelimit-reset", "x-error-code", "x-linked-etag", "x-repo-commit",
     ]
 
     /// The largest file size that is accepted, in bytes: 1 EiB, more than any disk has.

@@ -13,6 +13,7 @@ extension DownloadOptions: CodableOptions {
         .init(optional: "min_split_size", \.minSplitSize),
         .init(optional: "checksum", \.checksum),
         .init(optional: "pin", \.pin),
+        .init(optional: "hub", \.hub),
         .init("overwrite", \.overwrite),
         .init("resume", \.resume),
         .init("resume_unverified", \.resumeUnverified),

@@ -114,6 +114,8 @@ struct AddCommand: ParsableCommand {
     @OptionGroup(title: "Limits") var limits: LimitCommandOptions
     @OptionGroup(title: "Network") var request: RequestOptions
     @OptionGroup var access: AccessArguments
+    @OptionGroup(title: "Data sets") var chosen: PathFilterOptions
+    @OptionGroup(title: "Hugging Face Hub") var hub: HubOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Configuration") var configuration: ConfigurationOptions
     @OptionGroup(visibility: .hidden) var accepted: AcceptedOptions
@@ -131,6 +133,17 @@ struct AddCommand: ParsableCommand {
                 "`--plan` has the URLs: leave out "
                     + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
         }
+        if try hubAddress != nil {
+            guard directory != nil else {
+                throw ValidationError(
+                    "`--directory` is missing: the queue saves files of the Hub in a folder")
+            }
+        } else {
+            guard chosen.include.isEmpty, chosen.exclude.isEmpty else {
+                throw ValidationError(
+                    "`--include` and `--exclude` are for `hf://` and `segget plan`")
+            }
+        }
         for (option, isGiven) in [
             ("directory", directory != nil), ("again", again), ("auto-rename", names.autoRename),
             ("remote-name", names.remoteName),
@@ -144,7 +157,8 @@ struct AddCommand: ParsableCommand {
                 "the queue cannot write to standard output: use `segget get -o -`")
         }
         for (option, isGiven) in [
-            ("output", output != nil), ("id", id != nil && plan == nil),
+            ("output", output != nil),
+            ("id", id != nil && plan == nil),
             ("checksum", checksum != nil), ("mirror", !sources.mirrors.isEmpty),
             ("adopt", goingOn.adopt != nil), ("continue-from", goingOn.continueFrom != nil),
         ] where isGiven && !isOne {
@@ -195,7 +209,10 @@ struct AddCommand: ParsableCommand {
             try PartRecovery(like: try task(NewTask("", to: place, options: try given())))
                 .run(queue)
         }
-        let commands = try tasks().map(QueueCommand.add)
+        let tasks = try tasks()
+        let commands = tasks.map(QueueCommand.add)
+        // The queue copies the plan.
+        let temporary = try hubAddress == nil ? nil : tasks.first?.plan
         let attachment = attach ? Attachment(display, json: json) : nil
         let isQuiet = attach && display.quiet
         guard !commands.isEmpty else {
@@ -204,6 +221,7 @@ struct AddCommand: ParsableCommand {
         }
         try queue.run(atSignal: attachment?.letGo) { access in
             var (status, ids): (ExitStatus?, [QueueTask.ID]) = (nil, [])
+            defer { if let temporary { unlink(temporary) } }
             for result in try await access.door.perform(commands).joined() {
                 if let id = result.id, result.outcome != .refused {
                     if attachment == nil { StandardStreams.write("\(id)\n", to: STDOUT_FILENO) }
@@ -250,14 +268,28 @@ struct AddCommand: ParsableCommand {
             + "to download a copy"
     }
 
+    /// The address on the Hugging Face Hub, if the task is one.
+    private var hubAddress: HubAddress? {
+        get throws {
+            try HubOptions.address(
+                among: urls, isAlone: inputFile.isEmpty && plan == nil && recover == nil)
+        }
+    }
+
     /// Returns the tasks to add.
     func tasks() throws -> [NewTask] {
-        let options = try given()
+        var options = try given()
         let folder = Paths.absolute(directory ?? ".")
         // With a path on the command line, only a task in the same folder counts as a duplicate.
         let isPlaceTyped =
             output != nil || goingOn.part != nil
             || directory != nil && !Program.isConfigured("directory")
+        if let address = try hubAddress {
+            let made = HubPlan(address, try hub.access(), options, chosen.filter)
+            options.hub = try hub.grant()
+            let place = QueueTask.Place(root: folder)
+            return [try task(NewTask(plan: made.path, to: place, options: options))]
+        }
         if let plan {
             let place = QueueTask.Place(root: folder)
             return [try task(NewTask(plan: Paths.absolute(plan), to: place, options: options))]

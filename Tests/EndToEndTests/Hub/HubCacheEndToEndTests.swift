@@ -152,6 +152,26 @@ struct HubCacheEndToEndTests {
         #expect(!stage.has("refs/main", in: repository))
     }
 
+    /// A link that leaves the cache is not followed, even to the right content.
+    @Test func linkOutOfCacheIsNotFollowed() throws {
+        let stage = try HubStage(HubStage.model)
+        let outside = stage.sandbox.path("outside")
+        try stage.files[0].content.write(to: outside)
+        let link = stage.sandbox.path(blob(stage.files[0]))
+        try FileManager.default.createDirectory(
+            atPath: URL(filePath: link).deletingLastPathComponent().path,
+            withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: outside)
+        let outcome = try stage.run("get", "hf://org/model", "-q", "--print-path")
+        #expect(outcome.end == .exit(73), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(link))
+        #expect(outcome.output.isEmpty)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == outside)
+        #expect(!stage.has("refs/main", in: repository))
+        #expect(!stage.has("config.json", in: snapshot))
+        #expect(try stage.isRight("model.safetensors", in: snapshot))
+    }
+
     /// A blob that is shared between repositories is a link within the cache.
     @Test func sharedBlobsAreFollowed() throws {
         let stage = try HubStage(HubStage.model)
@@ -234,6 +254,25 @@ struct HubCacheEndToEndTests {
         try expectComplete(stage)
         #expect(stage.bytesOfLarge >= 3_000_000)
         if isOpen { try writer.close() }
+    }
+
+    /// Another program writes a wrong blob while segget downloads it: it stays, and is named.
+    @Test(arguments: [true, false])
+    func wrongBlobThatAppearsIsNamed(isWrong: Bool) throws {
+        let stage = try HubStage(HubStage.model)
+        let file = stage.files[2]
+        let path = stage.sandbox.path(blob(file))
+        var bytes = Data(file.content.bytes(0..<file.size))
+        if isWrong { bytes[5] ^= 1 }
+        let other = bytes
+        stage.faults.withLock {
+            $0.bendLarge = { _, _ in try? other.write(to: URL(filePath: path)) }
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-q")
+        #expect(outcome.end == .exit(isWrong ? 65 : 0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains(path) == isWrong)
+        #expect(try Data(contentsOf: URL(filePath: path)) == other)
+        if !isWrong { try expectComplete(stage) }
     }
 
     // MARK: Failures

@@ -366,4 +366,151 @@ struct HubEndToEndTests {
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
         #expect(try stage.isRight("model.safetensors"))
     }
+
+    /// The repository has another name now: the Hub redirects, and gets the token there, too.
+    @Test func movedRepositoryIsFollowed() throws {
+        let stage = try stage()
+        stage.faults.withLock { faults in
+            faults.bend = { request, reply in
+                guard request.path.contains("/org/old/") else { return }
+                let place = request.target.replacingOccurrences(
+                    of: "/org/old/", with: "/org/model/")
+                reply = .text(307, headers: [HeaderField("Location", place)])
+            }
+        }
+        let outcome = try stage.run(
+            "get", "hf://org/old", "-d", "m", "-q", variables: ["HF_TOKEN": HubStage.token])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+        #expect(
+            stage.hub.requests.allSatisfy {
+                $0.header("authorization") == "Bearer \(HubStage.token)"
+            })
+    }
+
+    @Test(arguments: [("hf_a\n", 0), ("  hf_a\r\n", 0), ("hf_a\nhf_b", 64), ("hf_a hf_b", 64)])
+    func tokenWithLineBreak(token: String, code: Int32) throws {
+        let stage = try stage()
+        let file = try stage.sandbox.write("token", token)
+        let outcome = try stage.run(
+            "get", "hf://org/model", "-d", "m", "-q", "--hf-token-file", file)
+        #expect(outcome.end == .exit(code), "\(outcome.errorOutput)")
+        #expect(!outcome.errorOutput.contains("hf_"))
+        #expect(stage.hub.requests.allSatisfy { $0.header("authorization") == "Bearer hf_a" })
+    }
+
+    /// A small file arrives in a content coding: the digest is that of the decoded bytes.
+    @Test func codedSmallFileIsDecoded() throws {
+        let stage = try stage()
+        let plain = stage.sandbox.path("plain")
+        try stage.files[1].content.write(to: plain)
+        #expect(try Run("/usr/bin/gzip", [plain]).wait().end == .exit(0))
+        let coded = [UInt8](try stage.sandbox.read("plain.gz"))
+        stage.faults.withLock { faults in
+            faults.bend = { request, reply in
+                guard request.path.contains("/resolve/"), request.path.hasSuffix("b.json") else {
+                    return
+                }
+                reply = OriginReply(
+                    status: 200, headers: [HeaderField("Content-Encoding", "gzip")],
+                    body: .bytes(coded))
+                reply.framing = .chunked
+            }
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+    }
+
+    /// The server of large files ignores ranges, or refuses one that is right.
+    @Test(arguments: [200, 403])
+    func badReplyToRangeIsSurvived(status: Int) throws {
+        let stage = try stage()
+        let count = Tally()
+        stage.faults.withLock { faults in
+            faults.bendLarge = { request, reply in
+                if status == 403 {
+                    if count.add() == 1 { reply = .text(403, "invalid range") }
+                } else {
+                    let content = HubStage.model[2].content
+                    reply = OriginReply(
+                        status: 200, headers: [HeaderField("ETag", "\"large\"")],
+                        body: .content(content, 0..<content.size))
+                }
+            }
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        for file in stage.files { #expect(try stage.isRight(file.path)) }
+        #expect(
+            stage.hub.requests.count { $0.path.hasSuffix("model.safetensors") }
+                == (status == 403 ? 2 : 1))
+    }
+
+    /// The commit is removed after it was listed: each file fails, and nothing is published.
+    @Test func vanishedCommitFails() throws {
+        let stage = try stage()
+        stage.faults.withLock { faults in
+            faults.bend = { request, reply in
+                guard request.path.contains("/resolve/") else { return }
+                reply = .text(404, headers: [HeaderField("X-Error-Code", "RevisionNotFound")])
+            }
+        }
+        let outcome = try stage.run("get", "hf://org/model", "-d", "m", "-q")
+        #expect(outcome.end == .exit(69), "\(outcome.errorOutput)")
+        for file in stage.files { #expect(!stage.has(file.path)) }
+    }
+
+    // MARK: Plain URLs
+
+    /// A `/resolve/` URL is a plain one: no token, and the current folder; the Hub's digest counts.
+    @Test(arguments: [false, true])
+    func plainURLIsVerified(isWrong: Bool) throws {
+        let stage = try stage()
+        if isWrong {
+            stage.faults.withLock { $0.bendLarge = { _, reply in reply.corruptAt = [7] } }
+        }
+        let url = stage.hub.url("/org/model/resolve/main/model.safetensors")
+        let outcome = try stage.run("get", url, variables: ["HF_TOKEN": HubStage.token])
+        #expect(outcome.end == .exit(isWrong ? 65 : 0), "\(outcome.errorOutput)")
+        #expect(stage.has("model.safetensors", in: ".") == !isWrong)
+        #expect(outcome.errorOutput.contains("sha-256:\(stage.files[2].content.sha256Hex)"))
+        #expect(stage.hub.requests.allSatisfy { $0.header("Authorization") == nil })
+    }
+
+    // MARK: The queue
+
+    /// The queue takes files of the Hub as one task, and remembers where the token is, not the token.
+    @Test(arguments: [true, false])
+    func queueDownloadsRepository(hasVariable: Bool) throws {
+        let stage = try stage()
+        let queue = stage.sandbox.path("q/queue.sqlite")
+        let file = try stage.sandbox.write("token", HubStage.token)
+        let variables = hasVariable ? ["HF_TOKEN": HubStage.token] : ["HF_TOKEN_PATH": file]
+        let added = try stage.run(
+            "add", "--queue", queue, "hf://org/model", "-d", "m", "--exclude", "empty.txt",
+            variables: variables)
+        #expect(added.end == .exit(0), "\(added.errorOutput)")
+        #expect(stage.requestsForBytes == 0)
+        // The endpoint is that of the time at which the task was added.
+        let worker = try stage.run(
+            "run", "--queue", queue,
+            variables: (hasVariable ? variables : [:]).merging(["HF_ENDPOINT": "http://127.0.0.1:1"]
+            ) {
+                $1
+            })
+        #expect(worker.end == .exit(0), "\(worker.errorOutput)")
+        for file in stage.files where file.size > 0 { #expect(try stage.isRight(file.path)) }
+        #expect(!stage.has("empty.txt"))
+        #expect(
+            stage.hub.requests.allSatisfy {
+                $0.header("Authorization") == "Bearer \(HubStage.token)"
+            })
+        #expect(stage.large.requests.allSatisfy { $0.header("Authorization") == nil })
+        let folder = stage.sandbox.path("q")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+            let bytes = FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data()
+            #expect(bytes.range(of: Data(HubStage.token.utf8)) == nil, "\(name)")
+        }
+    }
 }

@@ -46,7 +46,8 @@ struct CatalogueTests {
         #expect(
             names.subtracting(Self.typed) == [
                 "output", "name", "directory", "input-file", "plan", "recheck", "delete-extra",
-                "exclude", "hf-token-file", "include", "force", "jobs", "fail-fast", "refresh-url",
+                "exclude", "hf-token-file", "print-path", "trust-cache", "include", "force", "jobs",
+                "fail-fast", "refresh-url",
                 "max-requests",
                 "negotiate", "cookie-jar", "enqueue", "queue", "dry-run", "on-complete",
                 "on-error", "config", "no-config", "json", "progress", "quiet", "verbose",
