@@ -25,8 +25,8 @@ struct HubCacheDownload {
     /// The number of files that were begun, which is the index of the next one in the report.
     private var begun = 0
     private var hasSaid = false
-    /// The blobs to download from the first byte, because copied bytes of them were wrong.
-    private var again: Set<String> = []
+    /// Whether copied bytes were wrong, so that no more are copied.
+    private var hasCopiedWrong = false
     private var worst = ExitStatus.done
 
     init(
@@ -76,7 +76,7 @@ struct HubCacheDownload {
     ) async throws(SetError) {
         var missing = missing
         while !missing.isEmpty, !isStopped {
-            guard case .own(let run) = try snapshot.claim(missing, copiesLeftovers: again.isEmpty)
+            guard case .own(let run) = try snapshot.claim(missing, copiesLeftovers: !hasCopiedWrong)
             else {
                 let others = snapshot.others(downloading: missing)
                 if !others.isAnyFree {
@@ -87,7 +87,8 @@ struct HubCacheDownload {
                 missing = snapshot.missing(of: missing)
                 continue
             }
-            try await download(run, &report, note)
+            let again = try await download(run, &report, note)
+            hasCopiedWrong = hasCopiedWrong || !again.isEmpty
             // Failed blobs are not tried again, unless copied bytes may be to blame.
             let own = Set((0..<run.plan.count).compactMap { try? run.plan.file(at: $0).path })
                 .subtracting(again)
@@ -96,10 +97,13 @@ struct HubCacheDownload {
     }
 
     /// Downloads the blobs that this run has claimed.
+    ///
+    /// - Returns: The blobs to download from the first byte, because copied bytes were wrong.
     private mutating func download(
         _ run: HubRun, _ report: inout BatchReport, _ note: Note
-    ) async throws(SetError) {
+    ) async throws(SetError) -> Set<String> {
         var isComplete = true
+        var again: Set<String> = []
         do throws(SetError) {
             let set = try open(run)
             let work = try set.examine()
@@ -108,7 +112,8 @@ struct HubCacheDownload {
             for await group in batch.eventGroups {
                 for event in group {
                     if case .ended(.failure) = event.kind { isComplete = false }
-                    if startsOver(event, run, set.plan, work) {
+                    if let name = Self.startsOver(event, run, work) {
+                        again.insert(name)
                         report.withdraw(event.index + begun)
                         continue
                     }
@@ -128,19 +133,20 @@ struct HubCacheDownload {
             throw error
         }
         try run.end(isComplete: isComplete && !isStopped)
+        return again
     }
 
-    /// Returns whether a file failed because copied bytes of it were wrong, so that it starts over.
-    private mutating func startsOver(
-        _ event: BatchEvent, _ run: HubRun, _ plan: PlanFile, _ work: SetWork
-    ) -> Bool {
+    /// Returns the blob that failed because copied bytes of it were wrong; `nil` for other events.
+    private static func startsOver(
+        _ event: BatchEvent, _ run: HubRun, _ work: SetWork
+    ) -> String? {
         // Either the digest, or before it a sample of the copied bytes, was not that of the file.
         guard case .ended(let result) = event.kind,
             [.checksumMismatch, .cannotCreate].contains(ExitStatus(result)),
-            let name = try? plan.file(at: Int(work.files[event.index])).path,
-            run.copied.contains(name), again.insert(name).inserted
-        else { return false }
-        return true
+            let name = try? run.plan.file(at: Int(work.files[event.index])).path,
+            run.copied.contains(name)
+        else { return nil }
+        return name
     }
 
     /// Returns an event with the path in the snapshot.
@@ -170,7 +176,9 @@ struct HubCacheDownload {
         _ report: inout BatchReport, _ wrong: [String]
     ) throws(SetError) -> ExitStatus {
         // The blobs that others have delivered meanwhile are verified, too.
-        var contents = try snapshot.examine(trusts: trusts)
+        var contents = try snapshot.examine(trusts: trusts) {
+            [interrupts] in interrupts.received != nil
+        }
         let later = contents.wrong.filter { !wrong.contains($0) }
         contents.complete -= wrong.count - (contents.wrong.count - later.count)
         contents.wrong = wrong + later
@@ -180,7 +188,9 @@ struct HubCacheDownload {
         }
         if !contents.wrong.isEmpty { report.print(Message(.hint, HubWords.wrongHint)) }
         report.settle(complete: contents.complete)
-        let isComplete = contents.missing.isEmpty && contents.wrong.isEmpty && worst == .done
+        let isComplete =
+            contents.missing.isEmpty && contents.wrong.isEmpty && !contents.isCancelled
+            && worst == .done
         for path in try snapshot.link(isComplete: isComplete) {
             report.print(Message(.error, HubWords.kept(path)))
             worst = worst.worse(.cannotCreate)

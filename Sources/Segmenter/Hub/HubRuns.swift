@@ -71,6 +71,26 @@ struct HubRuns {
         for name in [Self.owner, Self.claims] { try? inside.remove(name) }
     }
 
+    /// Removes the folders of runs that are over, if all of their blobs are in the cache.
+    ///
+    /// Another program may have downloaded them meanwhile.
+    ///
+    /// - Parameter isThere: Returns whether the cache has a blob.
+    func removeLeftovers(_ isThere: (String) -> Bool) {
+        for name in HubClaims([], beside: others()).adopted {
+            guard let inside = folder.folder(name) else { continue }
+            let blobs = inside.entryNames.map { $0.prefix { $0 != "." } }.filter {
+                [40, 64].contains($0.utf8.count)
+            }
+            let taken = Self.fresh
+            // Another run may take it over at the same moment.
+            guard blobs.allSatisfy({ isThere(String($0)) }),
+                folder.renameFolder(name, to: taken) == 0
+            else { continue }
+            folder.removeAll(taken)
+        }
+    }
+
     // MARK: Other runs
 
     private func others() -> [HubClaims.Run] {

@@ -199,6 +199,11 @@ package final class HubSnapshot: Sendable {
             }
         }
         guard isRight else {
+            // A record of the right content no longer counts.
+            if mark?.event == .complete, isWritable {
+                let gone = LedgerRecord(path: name, event: .removed, at: Int64(time(nil)))
+                try ledger?.append([gone])
+            }
             contents.wrong.append(there.path)
             return
         }
@@ -324,6 +329,9 @@ package final class HubSnapshot: Sendable {
                 }
             }
             if let tree { cache.note(tree, of: commit) }
+            HubRuns(folder: try Folder("\(cache.path)/\(HubCache.own)")).removeLeftovers {
+                (try? cache.open($0)) != nil
+            }
             if isComplete { try cache.note(commit, as: address.revision) }
             try ledger?.synchronize()
         } catch {
@@ -385,7 +393,6 @@ package final class HubRun: Sendable {
             guard way else {
                 throw .io(operation: "rename", path: blobs.path(of: name), errno: EXDEV)
             }
-            try blobs.sync()
             if let status = try blobs.status(of: name) {
                 try snapshot.record(name, status, isFound: false)
             }
@@ -448,7 +455,11 @@ package final class HubRun: Sendable {
     /// - Parameter isComplete: Whether all files were delivered.
     /// - Throws: The first error of a delivery.
     package func end(isComplete: Bool) throws(SetError) {
-        let problem = problem.withLock { $0 }
+        var problem = problem.withLock { $0 }
+        // Until the names are durable, a delivered file may still be in the folder of the run.
+        do throws(AssemblyError) { try Folder(snapshot.blobFolder).sync() } catch {
+            problem = problem ?? .assembly(error)
+        }
         runs.end(own, isComplete: isComplete && problem == nil && !foundWrong.withLock { $0 })
         if let problem { throw problem }
     }

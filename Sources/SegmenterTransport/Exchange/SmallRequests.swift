@@ -196,9 +196,7 @@ private final class SmallRequest {
         worker.servers.answered(origin, .get, reply.status)
         exchange.isHTTP2 = transfer?.isHTTP2 ?? false
         guard reply.status == 200 || reply.status == 206 else { return .discard }
-        // A rate limit applies only to bodies that are written to files. Under one, bodies are
-        // therefore paused instead of collected.
-        if worker.pacing.limit.bytesPerSecond == nil, let verdict = Self.collects(reply) {
+        if let verdict = Self.collects(reply) {
             exchange.isKept = true
             return verdict
         }

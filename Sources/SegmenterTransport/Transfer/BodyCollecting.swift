@@ -39,6 +39,9 @@ package struct BodyCollecting {
     /// Returns whether `patience` is exceeded.
     package func isLate(_ now: Double) -> Bool { now - began >= patience }
 
+    /// The most bytes that the body may still have.
+    var room: Int64 { length.map { max(0, $0 - Int64(bytes.count)) } ?? Int64(most - bytes.count) }
+
     /// The number of bytes missing at the end of the response; 0 if the length is unknown.
     package var missing: Int64 { length.map { max(0, $0 - Int64(bytes.count)) } ?? 0 }
 }

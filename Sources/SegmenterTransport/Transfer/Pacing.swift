@@ -101,7 +101,7 @@ package struct Pacing {
         guard bucket != nil || !buckets.isEmpty else { return [] }
         nextTurn = now + Self.interval
         // If there are fewer bytes than transfers, those that wait longest are served first.
-        let paced = transfers.filter { $0.isWriting && $0.pace.isOn }.sorted {
+        let paced = transfers.filter { $0.isTaking && $0.pace.isOn }.sorted {
             ($0.pace.servedAt, $0.id) < ($1.pace.servedAt, $1.id)
         }
         bucket?.refill(now: now)

@@ -178,9 +178,10 @@ package final class Transfer {
     }
 
     /// The number of bytes up to the limit of writing that are still missing.
-    package var remaining: Int64 { writing.remaining }
+    package var remaining: Int64 { mode == .collecting ? collecting.room : writing.remaining }
 
-    var isWriting: Bool { mode == .writing }
+    /// Whether bytes of the body are taken, so that a rate limit applies to them.
+    var isTaking: Bool { mode == .writing || mode == .collecting }
 
     /// Resumes the transfer in libcurl, which first delivers the piece that it has kept.
     ///
@@ -245,11 +246,11 @@ package final class Transfer {
     func takeBody(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
         switch mode {
         case .writing:
-            return pace.isOn ? writeShare(bytes, count) : write(bytes, count)
+            return pace.isOn ? share(bytes, count, write) : write(bytes, count)
         case .paused:
             return segget_curl_writefunc_pause
         case .collecting:
-            return collect(bytes, count)
+            return pace.isOn ? share(bytes, count, collect) : collect(bytes, count)
         case .discarding:
             // Discarded bytes do not count as received, so that a slow body of this kind stalls.
             discarded += Int64(count)
@@ -302,15 +303,17 @@ package final class Transfer {
         }
     }
 
-    /// Writes as much of a piece as the rate limit allows, and pauses the transfer if bytes remain.
+    /// Takes as much of a piece as the rate limit allows, and pauses the transfer if bytes remain.
     ///
     /// After a pause, libcurl delivers the same piece again from its beginning
-    /// (`CURLOPT_WRITEFUNCTION`). The bytes that are already written are then skipped.
-    private func writeShare(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    /// (`CURLOPT_WRITEFUNCTION`). The bytes that are already taken are then skipped.
+    private func share(
+        _ bytes: UnsafeRawPointer, _ count: Int, _ take: (UnsafeRawPointer, Int) -> Int
+    ) -> Int {
         let part = pace.part(of: count)
         if part.granted > 0 {
-            let written = write(bytes + part.skipped, part.granted)
-            guard written == part.granted else { return written }
+            let taken = take(bytes + part.skipped, part.granted)
+            guard taken == part.granted else { return taken }
         }
         return pace.took(part, of: count) ? count : segget_curl_writefunc_pause
     }

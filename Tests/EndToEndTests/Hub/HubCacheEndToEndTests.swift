@@ -84,9 +84,12 @@ struct HubCacheEndToEndTests {
         #expect(try stage.run("get", "hf://org/model", "-q").end == .exit(0))
         #expect(stage.requestsForBytes == count)
         // `--recheck` reads them.
-        let outcome = try stage.run("get", "hf://org/model", "-q", "--recheck")
-        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
-        #expect(outcome.errorOutput.contains(path))
+        // From then on, others know it, too.
+        for argument in ["--recheck", "--overwrite"] {
+            let outcome = try stage.run("get", "hf://org/model", "-q", argument)
+            #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+            #expect(outcome.errorOutput.contains(path))
+        }
     }
 
     /// One content at two paths is requested once.
@@ -233,6 +236,24 @@ struct HubCacheEndToEndTests {
         #expect(isRight == (stage.bytesOfLarge < 2_000_000))
     }
 
+    /// If the file is wrong without the copied bytes, too, the run ends.
+    @Test func wrongFileAfterWrongCopyEndsRun() throws {
+        let stage = try HubStage(HubStage.model)
+        let folder = stage.sandbox.path("\(repository)/blobs")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let content = stage.files[2].content
+        let path = "\(folder)/\(content.sha256Hex).incomplete"
+        try Data(content.bytes(0..<2_000_000)).write(to: URL(filePath: path))
+        let past = timespec(tv_sec: time(nil) - 100, tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, path, [past, past], 0) == 0)
+        stage.faults.withLock { $0.bendLarge = { _, reply in reply.corruptAt = [2_500_000] } }
+        let outcome = try stage.run("get", "hf://org/model", "-q")
+        #expect(outcome.end == .exit(65), "\(outcome.errorOutput)")
+        #expect(!FileManager.default.fileExists(atPath: stage.sandbox.path(blob(stage.files[2]))))
+        #expect(try stage.isRight("config.json", in: snapshot))
+    }
+
     /// A file that `hf` still writes, or has just written, is not touched.
     @Test(arguments: [true, false])
     func incompleteFileInUseIsLeftOut(isOpen: Bool) throws {
@@ -296,8 +317,10 @@ struct HubCacheEndToEndTests {
         try expectComplete(stage)
     }
 
-    /// The next run continues in the folder of one that was killed.
-    @Test func killedRunIsContinued() throws {
+    /// The next run continues in the folder of one that was killed, also at a newer commit with the
+    /// same file.
+    @Test(arguments: [HubStage.commit, String(repeating: "b", count: 40)])
+    func killedRunIsContinued(commit: String) throws {
         let files = [HubStage.File(path: "model.bin", size: 24 << 20, isLarge: true)]
         let stage = try HubStage(files)
         stage.faults.withLock { $0.bendLarge = { _, reply in reply.pace = 1_048_576 } }
@@ -307,12 +330,34 @@ struct HubCacheEndToEndTests {
         #expect(first.waits { stage.bytesOfLarge > 12 << 20 })
         first.signal(SIGKILL)
         _ = try first.wait()
-        stage.faults.withLock { $0.bendLarge = { _, _ in } }
+        stage.faults.withLock { ($0.bendLarge, $0.commit) = ({ _, _ in }, commit) }
         let before = stage.bytesOfLarge
-        let outcome = try stage.run("get", "hf://org/model", "-q")
+        let outcome = try stage.run("get", "hf://org/model", "-q", "--print-path")
         #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        try expectComplete(stage)
+        #expect(try stage.isRight("model.bin", in: "\(repository)/snapshots/\(commit)"))
+        #expect(outcome.output.hasSuffix("\(commit)\n"))
         #expect(stage.bytesOfLarge - before < 20 << 20)
+    }
+
+    /// Another program completes the files of a run that was killed: its parts are removed.
+    @Test func partsOfCompleteFilesAreRemoved() throws {
+        let stage = try HubStage(HubStage.model)
+        let run = stage.sandbox.path("\(repository)/.segget/run-3")
+        for folder in [run, stage.sandbox.path("\(repository)/blobs")] {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+        }
+        for file in stage.files { try file.content.write(to: stage.sandbox.path(blob(file))) }
+        let part = "\(run)/\(stage.files[2].content.sha256Hex).part"
+        try Data(repeating: 0, count: 100).write(to: URL(filePath: part))
+        // A part of a file that the cache does not have stays.
+        let other = stage.sandbox.path("\(repository)/.segget/run-4")
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        let needed = "\(other)/\(String(repeating: "c", count: 64)).part"
+        try Data(repeating: 0, count: 100).write(to: URL(filePath: needed))
+        #expect(try stage.run("get", "hf://org/model", "-q").end == .exit(0))
+        #expect(!FileManager.default.fileExists(atPath: run))
+        #expect(FileManager.default.fileExists(atPath: needed))
     }
 
     // MARK: Several runs at once

@@ -41,6 +41,8 @@ final class HubStage: Sendable {
         var loops = false
         /// Entries in place of those of the files.
         var entries: [String]?
+        /// The commit of the branch.
+        var commit = HubStage.commit
         /// Changes the reply of the Hub.
         var bend: @Sendable (OriginRequest, inout OriginReply) -> Void = { _, _ in }
         /// Changes the reply of the server of large files.
@@ -129,13 +131,13 @@ final class HubStage: Sendable {
             return refusal(parts[1...].first == "gated" ? "GatedRepo" : "RepoNotFound")
         }
         let rest = parts[4...].joined(separator: "/").removingPercentEncoding ?? ""
-        guard ["main", "v1", "refs%2Fpr%2F1", commit].contains(parts[3]) else {
+        guard ["main", "v1", "refs%2Fpr%2F1", faults.commit].contains(parts[3]) else {
             return refusal("RevisionNotFound")
         }
         switch parts[2] {
         case "revision":
             let names = files.map { #"{"rfilename":"\#($0.path)"}"# }.joined(separator: ",")
-            return json(#"{"id":"org/model","sha":"\#(commit)","siblings":[\#(names)]}"#)
+            return json(#"{"id":"org/model","sha":"\#(faults.commit)","siblings":[\#(names)]}"#)
         case "tree": return tree(request, entries, below: rest, faults)
         case "resolve":
             guard let file = files.first(where: { $0.path == rest }) else {
@@ -144,14 +146,14 @@ final class HubStage: Sendable {
             guard file.isLarge else {
                 var reply = OriginReply.file(
                     file.content, for: request, etag: "\"\(file.gitSHA1)\"")
-                reply.set("X-Repo-Commit", commit)
+                reply.set("X-Repo-Commit", faults.commit)
                 return reply
             }
             let place = large.url("/\(file.path)?Signature=\(request.number)")
             return .text(
                 302,
                 headers: [
-                    HeaderField("Location", place), HeaderField("X-Repo-Commit", commit),
+                    HeaderField("Location", place), HeaderField("X-Repo-Commit", faults.commit),
                     HeaderField("X-Linked-Size", "\(file.size)"),
                     HeaderField("X-Linked-Etag", "\"\(file.content.sha256Hex)\""),
                 ])
