@@ -24,6 +24,7 @@
 # make check-recipes  tries install.sh, and what packaging/ has for other distributions, as root
 # make try-callers    runs the lines of docs/guide/using-it-from.md with the programs that are there
 # make bench   segget against curl, aria2 and others, on loopback and over emulated links, as root; BENCH='--help'
+# make bench-hub   segget against hf on a model of the Hub (a stub), over an emulated link, as root; BENCH='--help'
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -47,7 +48,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench fuzz sanitize lint docs docc check-docs install clean
+.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench bench-hub fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 # Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here;
@@ -99,6 +100,11 @@ page-check page-shots: build
 bench: build
 	scripts/packages.sh bench
 	python3 bench/compare.py $(BENCH)
+
+bench-hub: build
+	scripts/packages.sh bench
+	scripts/servers.sh
+	python3 bench/hub.py $(BENCH)
 
 fuzz:
 	scripts/packages.sh test
