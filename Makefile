@@ -11,6 +11,7 @@
 # make soak    files through faults and kills for SECONDS=1800, with the release binary; SEED= repeats
 # make soak-service  one service of the queue through commands at random, in the same way
 # make aria2p  aria2p's own tests, with segget in aria2c's place
+# make hub-trial   segget and three versions of huggingface_hub on one cache, kills, wrong bytes; HUB='--help'
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make api-check  much that nobody would ask for, against the API over TCP; the first time it needs the network
@@ -34,6 +35,7 @@ ZSH_FUNCTIONS ?= share/zsh/site-functions
 # Where systemd looks for units of users: in lib below these two, in share below ~/.local, too (systemd.unit(5)).
 USER_UNITS ?= $(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BENCH ?=
+HUB ?=
 FUZZ ?=
 DEMO ?=
 ONLY ?=
@@ -48,7 +50,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench bench-hub fuzz sanitize lint docs docc check-docs install clean
+.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench bench-hub hub-trial fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 # Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here;
@@ -105,6 +107,11 @@ bench-hub: build
 	scripts/packages.sh bench
 	scripts/servers.sh
 	python3 bench/hub.py $(BENCH)
+
+hub-trial: build
+	scripts/packages.sh demo
+	scripts/packages.sh lint
+	python3 scripts/hub-trial.py $(HUB)
 
 fuzz:
 	scripts/packages.sh test

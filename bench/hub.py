@@ -36,7 +36,7 @@ LARGE = "10.77.0.3"
 UNSENT = 32 * 1024
 # Seconds after which a client is given up.
 LONGEST = 180
-# What segget may take at most, as a share of `hf`'s.
+# The most that segget may take, as a share of `hf`'s.
 TARGETS = {"time": 1, "memory": 0.1, "requests": 0.5}
 
 
@@ -151,8 +151,8 @@ def measure(client, network, server, stub):
 
 def table(chosen, size, least):
     """The medians as a table, with ratios to `hf`."""
-    rows = ["| client | time | to the limit | CPU time | memory | requests | API, HEAD, GET, large | served |"
-            " to `hf`: time, CPU, memory, requests |",
+    rows = ["| client | time | to the limit | CPU time | memory | requests | API, HEAD, GET, large | served "
+            "| to `hf`: time, CPU, memory, requests |",
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     base = chosen.get("hf")
     for client in chosen.values():
@@ -164,8 +164,8 @@ def table(chosen, size, least):
                           for kind in ("api", "heads", "gets", "bytes"))
         walls = [each.wall for each in client.results]
         rows.append(
-            f"| {client.label} | {wall:.2f} s ({min(walls):.2f}–{max(walls):.2f}) | {wall / least:.2f} | {cpu:.2f} s | "
-            f"{peak / MIB:.1f} MiB | {requests:.0f} | {kinds} | "
+            f"| {client.label} | {wall:.2f} s ({min(walls):.2f}–{max(walls):.2f}) | {wall / least:.2f} | {cpu:.2f} s "
+            f"| {peak / MIB:.1f} MiB | {requests:.0f} | {kinds} | "
             f"{client.median(lambda each: each.count.sent_of_files) / size:.3f} | {ratios} |")
     return "\n".join(rows)
 

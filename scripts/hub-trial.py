@@ -19,6 +19,7 @@ import argparse
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -35,22 +36,22 @@ ADDRESS = f"hf://{REPOSITORY}"
 SLOW = 4 * MIB
 # Seconds without a change after which segget continues a file of the library.
 REST = 60
-# What unfinished downloads have in a repository's folder of the cache.
+# Patterns of unfinished downloads in the folder of a repository in the cache.
 PARTS = ("blobs/*.incomplete", ".segget/run-*", ".segget/new-*")
 # Seconds in which each command has to end.
-LONGEST = 120
+LONGEST = 600
 
 
 class Trial:
     """A stub, a cache that is empty at first, and how they are used."""
 
-    def __init__(self, options, work, files, rate=0):
+    def __init__(self, options, work, files, rate=0, pace=0):
         self.options, self.work = options, work
         self.place = pathlib.Path(work, str(Trial.number))
         Trial.number += 1
         (self.place / "stub").mkdir(parents=True)
         self.home = str(self.place / "home")
-        self.stub = HubStub(str(self.place / "stub"), files, rate=rate)
+        self.stub = HubStub(str(self.place / "stub"), files, rate=rate, pace=pace)
 
     number = 0
     failures = []
@@ -118,7 +119,8 @@ class Trial:
     def ended(self, what, outcome, code=0):
         """Checks the exit code of a program."""
         found, output, errors = outcome
-        return self.check(what, found == code, "" if found == code else f"exit code {found}: {(output + errors)[-800:]}")
+        details = "" if found == code else f"exit code {found}: {(output + errors)[-800:]}"
+        return self.check(what, found == code, details)
 
     def is_clean(self, name):
         """Checks that no part and no folder of a run remains in the cache."""
@@ -157,7 +159,7 @@ def try_segget_first(options, work, version):
         trial.ended(f"{name}: segget downloads", outcome)
         trial.is_right(name)
         path = outcome[1].strip()
-        for what, others in (("the library downloads", {}), ("the library downloads offline", {"HF_HUB_OFFLINE": "1"})):
+        for what, others in (("the library", {}), ("the library offline", {"HF_HUB_OFFLINE": "1"})):
             mark = trial.stub.mark()
             second = trial.run(trial.library(version), **others)
             trial.ended(f"{name}: {what}", second)
@@ -292,43 +294,48 @@ def try_kills(options, work):
     files = [File(f"data/{number % 20}/{number:04}.json", chance.randint(1024, 20 * 1024)) for number in range(2000)]
     files += [File(f"model-{number}.safetensors", 64 * MIB, is_large=True) for number in range(3)]
     large = sum(file.is_large for file in files)
-    with Trial(options, work, files) as trial:
-        size, rate = trial.stub.size, parse_size(options.rate)
-        # Runs that are as long as a fair share of the download are killed; the rest of it is the last run's.
-        share = size / rate / (options.kills + 2)
-        runs = killed = again = 0
+    # The server limits the rate: what a slow client has not read would count as served.
+    with Trial(options, work, files, parse_size(options.rate), options.pace) as trial:
+        size = trial.stub.size
+        begun = time.monotonic()
+        extra = shlex.split(options.extra) + (["-x", str(options.connections)] if options.connections else [])
+        trial.ended("kills: a run without a kill", trial.run(trial.segget(*extra)))
+        whole, count = time.monotonic() - begun, trial.stub.count()
+        once = count.sent_of_files
+        print(f"    {whole:.1f} s, served {count.sent_of_files / size:.4f}, {count}", flush=True)
+        shutil.rmtree(trial.home)
+        start = trial.stub.mark()
+        runs = killed = 0
         while runs < options.kills:
             runs += 1
-            segget = trial.start(trial.segget("--limit-rate", str(rate)))
-            time.sleep(chance.uniform(0.2, 1.8) * share)
-            again += sum(path.is_file() and not path.name.endswith((".part", ".manifest", ".segget"))
-                         and path.name not in ("owner", "blobs")
-                         for path in trial.repository.glob(".segget/run-*/*"))
+            segget = trial.start(trial.segget(*extra))
+            time.sleep(chance.uniform(0.1, 1.7) * whole / options.kills)
             segget.send_signal(signal.SIGKILL)
             if trial.end(segget)[0] != -signal.SIGKILL:
                 break
             killed += 1
             blobs = len(list(trial.repository.glob("blobs/*")))
-            count = trial.stub.count()
-            print(f"    kill {killed}: {blobs} blobs, served {count.sent_of_files / size:.4f}, {count.all} requests",
-                  flush=True)
+            count = trial.stub.count(start)
+            print(f"    kill {killed}: {blobs} blobs, served {count.sent_of_files / size:.4f}, {count}", flush=True)
         runs += 1
-        trial.ended("kills: the last run", trial.run(trial.segget()))
+        trial.ended("kills: the last run", trial.run(trial.segget(*extra)))
         trial.is_right("kills")
         trial.check(f"kills: segget was killed {options.kills} times", killed == options.kills, str(killed))
-        count = trial.stub.count()
-        # A kill has small files in flight, up to one for each connection.
-        flight = killed * 64 * 20 * 1024
+        count = trial.stub.count(start)
+        # segget records what was received every 100 ms; each connection may have a small file in flight.
+        connections = options.connections or 64
+        flight = killed * connections * (parse_size(options.rate) / 10 + 20 * 1024)
         trial.check("kills: bytes served", count.sent_of_files <= 1.01 * size + flight,
-                    f"{count.sent_of_files / size:.4f} of the size (at most 1.01 is the goal, "
-                    f"{1.01 + flight / size:.2f} with small files in flight)")
+                    f"{count.sent_of_files / size:.4f} of the size, {once / size:.4f} without kills; at most 1.01 is "
+                    f"the goal, {1.01 + flight / size:.2f} with what is in flight or not recorded; each kill costs "
+                    f"{size_text(max(0, count.sent_of_files - once) // max(1, killed))}")
         small = len(files) - large
         most = small + (trial.stub.pages + 5) * runs + large * runs
         trial.check("kills: requests to the Hub", count.hub <= most,
                     f"{count.hub} (API {count.api}, resolve {count.gets}); at most {most} is the goal, in {runs} runs; "
-                    f"{count.bytes} ranges of large files besides")
+                    f"{count.bytes} ranges of large files")
         twice = {}
-        for is_hub, _, _, body, path in trial.stub.requests():
+        for is_hub, _, _, body, path in trial.stub.requests(start):
             if is_hub and "/resolve/" in path and "/data/" in path:
                 twice[path] = twice.get(path, 0) + 1
         print(f"    {sum(twice.values()) - len(twice)} requests for small files were repeated", flush=True)
@@ -389,7 +396,13 @@ def main():
     parser.add_argument("--only", default=",".join(TRIALS), metavar="NAMES", help=f"default: {','.join(TRIALS)}")
     parser.add_argument("--versions", default=",".join(known), metavar="NAMES", help=f"default: {','.join(known)}")
     parser.add_argument("--kills", type=int, default=20, metavar="N", help="default: 20")
-    parser.add_argument("--rate", default="8m", help="bytes a second of the download that is killed (default: 8m)")
+    parser.add_argument("--rate", default="1m", metavar="SIZE",
+                        help="bytes a second of each connection for large files that is killed (default: 1m)")
+    parser.add_argument("--connections", type=int, default=8, metavar="N",
+                        help="connections of the download that is killed; 0: auto (default: 8)")
+    parser.add_argument("--with", dest="extra", default="", metavar="OPTIONS", help="options of segget that is killed")
+    parser.add_argument("--pace", type=int, default=80, metavar="N",
+                        help="small files a second of the download that is killed (default: 80)")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31), metavar="N")
     options = parser.parse_args()
     options.segget = os.path.abspath(options.segget)

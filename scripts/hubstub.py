@@ -37,6 +37,7 @@ CONFIGURATION = """
         sendfile on; tcp_nopush on; tcp_nodelay on; keepalive_requests 100000; reset_timedout_connection on;
         default_type application/octet-stream;
         map_hash_max_size 65536; map_hash_bucket_size 512; server_names_hash_bucket_size 128;
+        limit_req_zone $server_port zone=small:1m rate=REQUESTS; limit_req_log_level info;
         map $status $code { default ''; 404 EntryNotFound; }
         map $arg_cursor $next { default ''; NEXT }
         map $path $blob { default ''; BLOBS }
@@ -47,12 +48,14 @@ CONFIGURATION = """
             location ~ ^/api/models/org/model/revision/(main|COMMIT)$ {
                 default_type application/json; root 'API'; try_files /revision.json =404;
             }
-            location ~ ^/api/models/org/model/tree/(main|COMMIT)$ {
-                default_type application/json; root 'API'; add_header Link $next; try_files /tree$arg_cursor.json =404;
+            location ~ ^/api/models/org/model/tree/(main|COMMIT)(?<below>/.+)?$ {
+                default_type application/json; root 'API';
+                add_header Link $next; add_header X-Error-Code $code always;
+                try_files /tree$below/$arg_recursive$arg_cursor.json =404;
             }
             REDIRECTS
             location ~ ^/org/model/resolve/(main|COMMIT)/(?<path>.+)$ {
-                alias 'FILES/$path';
+                alias 'FILES/$path'; PACE
                 add_header ETag $blob; add_header X-Repo-Commit COMMIT always; add_header X-Error-Code $code always;
             }
         }
@@ -131,11 +134,12 @@ class Count:
 class HubStub:
     """The stub, which writes its files once, and serves them while it is used with `with`.
 
-    `rate` limits each connection for large files, in bytes a second; 0: no limit.
+    `rate` limits each connection for large files, in bytes a second, and `pace` is how many requests for small files
+    are answered in a second; 0: no limit.
     """
 
-    def __init__(self, work, files, addresses=("127.0.0.1", "127.0.0.2"), rate=0):
-        self.work, self.files, self.addresses, self.rate = work, files, addresses, rate
+    def __init__(self, work, files, addresses=("127.0.0.1", "127.0.0.2"), rate=0, pace=0):
+        self.work, self.files, self.addresses, self.rate, self.pace = work, files, addresses, rate, pace
         self.folder = os.path.join(work, "files")
         self.log = os.path.join(work, "access.log")
         self.process = None
@@ -261,11 +265,25 @@ class HubStub:
         os.makedirs(folder)
         siblings = [{"rfilename": file.path} for file in self.files]
         pages = {"revision": {"id": REPOSITORY, "sha": COMMIT, "private": False, "siblings": siblings}}
+        # Only the list of the whole repository has several pages.
         for number in range(self.pages):
             entries = [file.entry for file in self.files[number * PAGE:(number + 1) * PAGE]]
-            pages[f"tree{number or ''}"] = entries
+            pages[f"tree/true{number or ''}"] = entries
+        for file in self.files:
+            below = file.path.split("/")
+            for depth in range(len(below)):
+                above = "".join(f"/{name}" for name in below[:depth])
+                child = "/".join(below[:depth + 1])
+                entry = file.entry if child == file.path else {"type": "directory", "oid": "", "size": 0, "path": child}
+                pages.setdefault(f"tree{above}/false", {})[child] = entry
+                if depth:
+                    pages.setdefault(f"tree{above}/true", {})[file.path] = file.entry
         for name, content in pages.items():
-            with open(os.path.join(folder, f"{name}.json"), "w", encoding="utf-8") as file:
+            path = os.path.join(folder, f"{name}.json")
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if name.startswith("tree/") and isinstance(content, dict):
+                content = list(content.values())
+            with open(path, "w", encoding="utf-8") as file:
                 json.dump(content, file, separators=(",", ":"))
 
     def _configuration(self):
@@ -286,8 +304,9 @@ class HubStub:
         # As root, nginx would give its workers to another user, who cannot read the folder.
         words = {
             "USER": "user root;" if os.geteuid() == 0 else "", "HUB": hub, "LARGE": large,
-            "API": os.path.join(self.work, "api"), "FILES": self.folder,
-            "RATE": self.rate, "COMMIT": COMMIT, "NEXT": following, "BLOBS": blobs, "REDIRECTS": redirects}
+            "API": os.path.join(self.work, "api"), "FILES": self.folder, "COMMIT": COMMIT, "NEXT": following,
+            "BLOBS": blobs, "REDIRECTS": redirects, "RATE": self.rate, "REQUESTS": f"{self.pace or 1}r/s",
+            "PACE": "limit_req zone=small burst=100000;" if self.pace else ""}
         return re.sub(r"\b(" + "|".join(words) + r")\b", lambda found: str(words[found[0]]), CONFIGURATION)
 
     def _wait_until_ready(self):
