@@ -66,7 +66,9 @@ extension ServerBook: LoopResident {
     }
 
     /// Records the facts that an ended transfer shows about its host.
-    package func left(_ transfer: Transfer) {
+    ///
+    /// A fetch may be about to end its transfers, so its load is not asked for.
+    package func left(_ transfer: Transfer, on worker: Worker) {
         let origin = transfer.request.url.origin
         if let seconds = transfer.connectSeconds { connected(to: origin, in: seconds) }
         if transfer.reply != nil, let address = transfer.address {
@@ -76,7 +78,9 @@ extension ServerBook: LoopResident {
             // One of several addresses may be out of service; the others are tried at once.
             reply.status != 503 || !addresses.mayBeSeveral(origin)
         {
-            refused(by: origin, for: seconds, asked: transfer.began, now: monotonicSeconds())
+            refused(
+                by: origin, for: seconds, asked: transfer.began, served: worker.served(by: origin),
+                now: monotonicSeconds())
         }
         if transfer.hasServed { contacts.served(origin) }
     }

@@ -102,10 +102,12 @@ package final class ServerBook {
     ///   - origin: The origin.
     ///   - seconds: The wait.
     ///   - asked: The monotonic time at which the request was sent.
+    ///   - served: The number of requests to the origin whose bodies are being received.
     ///   - now: The monotonic time in seconds.
-    package func refused(by origin: String, for seconds: Double, asked: Double, now: Double) {
+    package func refused(
+        by origin: String, for seconds: Double, asked: Double, served: Int, now: Double
+    ) {
         var quota = self[quotaOf: origin] ?? RequestQuota()
-        let served = load(of: origin, now: now).served
         quota.pace.refused(for: seconds, asked: asked, served: served, now: now)
         self[quotaOf: origin] = quota
     }

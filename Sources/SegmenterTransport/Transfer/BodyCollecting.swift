@@ -9,6 +9,8 @@ package struct BodyCollecting {
     ///
     /// The owner then continues the body like that of a longer file.
     package var patience = 1.0
+    /// The factor of `patience` under a rate limit.
+    static let pacedFactor = 5.0
     /// The length of the body in bytes; `nil` if it is unknown.
     private var length: Int64?
     /// The maximum number of bytes to keep.
@@ -36,8 +38,10 @@ package struct BodyCollecting {
         return .kept
     }
 
-    /// Returns whether `patience` is exceeded.
-    package func isLate(_ now: Double) -> Bool { now - began >= patience }
+    /// Returns whether `patience`, times a factor, is exceeded.
+    package func isLate(_ now: Double, factor: Double = 1) -> Bool {
+        now - began >= patience * factor
+    }
 
     /// The most bytes that the body may still have.
     var room: Int64 { length.map { max(0, $0 - Int64(bytes.count)) } ?? Int64(most - bytes.count) }

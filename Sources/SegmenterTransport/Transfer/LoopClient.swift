@@ -36,7 +36,7 @@ package protocol LoopResident: AnyObject, SendableMetatype {
     ///   - worker: The loop's worker.
     func replied(_ reply: Reply, from origin: String, on worker: Worker)
     /// Handles a transfer that is about to be removed from the loop, for any reason.
-    func left(_ transfer: Transfer)
+    func left(_ transfer: Transfer, on worker: Worker)
     /// Cancels pending work, because the loop is about to end.
     func cancel()
 }
@@ -46,6 +46,6 @@ extension LoopResident {
     package var due: Double { .infinity }
     package var isIdle: Bool { true }
     package func replied(_ reply: Reply, from origin: String, on worker: Worker) {}
-    package func left(_ transfer: Transfer) {}
+    package func left(_ transfer: Transfer, on worker: Worker) {}
     package func cancel() {}
 }

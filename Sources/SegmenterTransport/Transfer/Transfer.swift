@@ -285,7 +285,9 @@ package final class Transfer {
 
     /// Pauses a body that is kept in memory, if it has taken longer than `collecting.patience`.
     func endCollecting(_ now: Double) {
-        if mode == .collecting, collecting.isLate(now) { pause() }
+        // Under a rate limit, a short body waits for its shares.
+        let factor = pace.isOn ? BodyCollecting.pacedFactor : 1
+        if mode == .collecting, collecting.isLate(now, factor: factor) { pause() }
     }
 
     private func write(_ bytes: UnsafeRawPointer, _ count: Int) -> Int {

@@ -112,6 +112,11 @@ package final class Worker {
         transfers.values.count { $0.reply == nil && $0.request.url.origin == origin }
     }
 
+    /// Returns the number of requests to an origin whose bodies are being received.
+    package func served(by origin: String) -> Int {
+        transfers.values.count { $0.hasServed && $0.request.url.origin == origin }
+    }
+
     /// Ends a transfer without calling `onEnd`; its connection is closed.
     package func drop(_ id: Int) { transfers[id].map(takeOff) }
 
@@ -121,7 +126,7 @@ package final class Worker {
     }
 
     private func takeOff(_ transfer: Transfer) {
-        for resident in residents.values { resident.left(transfer) }
+        for resident in residents.values { resident.left(transfer, on: self) }
         transfers[transfer.id] = nil
         pacing.retire(transfer)
         transfer.remove(from: multi)

@@ -288,4 +288,16 @@ struct LimitRateTests {
         await session.shutdown()
         #expect(try stage.isRight())
     }
+
+    /// Small files keep the limit, and each costs one request.
+    @Test func smallFilesKeepLimit() async throws {
+        let (stage, count) = (try BatchStage(size: 20_000), 150)
+        let outcome = try await Run(
+            ["--limit-rate", "1M", "--json"] + stage.urls(count), in: stage.folder
+        ).ended()
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(stage.origin.requests.count == count)
+        let seconds = try #require(try outcome.events("summary").first?.seconds)
+        #expect(seconds >= 2)
+    }
 }

@@ -199,4 +199,30 @@ struct RequestPaceEndToEndTests {
         let later = stage.files.origin.requests.map { $0.time - since }.filter { $0 > 0 }
         #expect(later.allSatisfy { $0 >= 5.9 }, "\(later)")
     }
+
+    /// A fetch ends while the body of a 429 with `Retry-After` is still arriving on a connection.
+    @Test func fetchEndsBesideUnfinishedRefusal() async throws {
+        let (refused, other) = (Tally(), Content(size: 6_000_000, seed: 5))
+        let trial = try WireTrial(size: 6_000_000) { request, content in
+            guard request.method == "GET" else {
+                return .file(content, for: request, etag: "\"a\"")
+            }
+            if refused.count() > 0 { return .file(other, for: request, etag: "\"b\"") }
+            guard request.range?.first ?? 0 > 0 else {
+                var reply = OriginReply.file(content, for: request, etag: "\"a\"")
+                reply.pace = 100_000
+                return reply
+            }
+            refused.add()
+            var reply = OriginReply.text(
+                429, String(repeating: "x", count: 9000),
+                headers: [HeaderField("Retry-After", "1")])
+            reply.stallAfter = 1000
+            return reply
+        }
+        let outcome = try await trial.run("-x", "4", "-o", "file.bin")
+        #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")
+        #expect(refused.count() == 1)
+        #expect(try other.firstDifference(at: trial.sandbox.path("file.bin")) == nil)
+    }
 }

@@ -145,7 +145,7 @@ struct ServerLimitEndToEndTests {
         let refused = stage.serve(atMost: 2, pace: 300_000, refusal: .text(503))
         defer { stage.origin.behave() }
         let outcome = try await Run(
-            ["-j", "3", "-x", "4", "--retries", "2", "-v"] + stage.urls(4),
+            ["-j", "3", "-x", "4", "--retries", "5", "-v"] + stage.urls(4),
             in: stage.folder
         ).ended()
         #expect(outcome.exitCode == 0, "\(outcome.errorOutput)")

@@ -62,7 +62,7 @@ import Testing
     /// After `Retry-After` no sender has a turn; another origin is not affected.
     @Test func demandedWaitHoldsForAllSenders() {
         let book = ServerBook()
-        book.refused(by: "a", for: 30, asked: 9, now: 10)
+        book.refused(by: "a", for: 30, asked: 9, served: 0, now: 10)
         #expect(book.takeTurn(at: "a", now: 10) == 30 && book.takeTurn(at: "b", now: 10) == 0)
         book.maxRequests = RequestRate(60, per: .minute)
         #expect(book.takeTurn(at: "a", now: 30) == 10 && book.takeTurn(at: "a", now: 40) == 0)
@@ -72,7 +72,7 @@ import Testing
     @Test func demandedWaitSparesServedRequests() {
         let book = ServerBook()
         book.join(User(served: 2), as: 1)
-        book.refused(by: "a", for: 30, asked: 9, now: 10)
+        book.refused(by: "a", for: 30, asked: 9, served: 2, now: 10)
         // Two are served, and one has no response.
         #expect(book.takeTurn(at: "a", now: 10) > 0)
         book.leave(1)
