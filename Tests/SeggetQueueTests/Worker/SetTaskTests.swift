@@ -281,6 +281,26 @@ struct SetTaskTests {
         }
     }
 
+    /// Returns the number of records of complete files.
+    private func records(in folder: String) throws -> Int {
+        let text = String(decoding: try Data(contentsOf: try ledger(in: folder)), as: UTF8.self)
+        return text.components(separatedBy: #""event":"complete""#).count - 1
+    }
+
+    /// Appends empty lines to the ledger, up to the end of its last page.
+    private func fillLastPage(in folder: String) throws {
+        let file = try FileHandle(forWritingTo: try ledger(in: folder))
+        let size = try file.seekToEnd()
+        try file.write(contentsOf: Data(repeating: 10, count: Int((4096 - size % 4096) % 4096)))
+        try file.close()
+    }
+
+    private func ledger(in folder: String) throws -> URL {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let name = try #require(names.first { $0.hasSuffix(".ledger") })
+        return URL(filePath: "\(folder)/\(name)")
+    }
+
     /// The ledger's disk is full: the task does not count as completed, and its next run reads the
     /// files instead of downloading them.
     @Test func unwrittenRecordsFailTask() async throws {
@@ -296,6 +316,11 @@ struct SetTaskTests {
             while try await report(id, queue).filesDone != 20 {
                 try await Task.sleep(for: .milliseconds(5))
             }
+            // The other records must not fit into the last page of the ledger.
+            while try self.records(in: records) < 20 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try fillLastPage(in: records)
             let filler = open(disk.path("filler"), O_WRONLY | O_CREAT, 0o600)
             let page = [UInt8](repeating: 1, count: 4096)
             while write(filler, page, page.count) > 0 {}
