@@ -72,7 +72,7 @@ package final class PartLock: Sendable {
     /// Returns whether a lock file shows that a run uses a part, or may use it; does not take the
     /// lock.
     static func isHeld(_ names: PartNames, in folder: Folder) -> Bool {
-        guard case .some(let found) = read(names.lock, in: folder) else { return false }
+        guard case .some(let found) = holder(names.lock, in: folder) else { return false }
         return decide(found, LockHolder.current()) != .takeOver
     }
 
@@ -98,7 +98,7 @@ package final class PartLock: Sendable {
                         operation: "open", path: folder.path(of: names.lock), errno: code)
                 }
             }
-            guard case .some(let found) = read(names.lock, in: folder) else {
+            guard case .some(let found) = holder(names.lock, in: folder) else {
                 if keeps { continue }
                 return .taken(PartLock(descriptor, nil))
             }
@@ -124,13 +124,13 @@ package final class PartLock: Sendable {
         switch create(guarding, own, in: folder) {
         case 0: break
         case EEXIST:
-            guard case .some(let found) = read(guarding, in: folder) else { return nil }
+            guard case .some(let found) = holder(guarding, in: folder) else { return nil }
             return .held(path: folder.path(of: guarding), found)
         case let code:
             return .failed(operation: "open", path: folder.path(of: guarding), errno: code)
         }
         defer { try? folder.remove(guarding) }
-        guard case .some(let found) = read(names.lock, in: folder),
+        guard case .some(let found) = holder(names.lock, in: folder),
             decide(found, own) == .takeOver
         else { return nil }
         do throws(AssemblyError) {
@@ -159,7 +159,7 @@ package final class PartLock: Sendable {
     }
 
     /// Reads a lock file: `.some(nil)` if it does not name its process, `nil` if there is no file.
-    private static func read(_ name: String, in folder: Folder) -> LockHolder?? {
+    package static func holder(_ name: String, in folder: Folder) -> LockHolder?? {
         guard let file = folder.open(name, O_RDONLY) else {
             return [ENOENT, ENAMETOOLONG].contains(errno) ? nil : .some(nil)
         }
@@ -176,7 +176,7 @@ package final class PartLock: Sendable {
             file = nil
             // Another program may have removed the file, and another run may have created a new
             // one.
-            if case .some(made.holder) = Self.read(made.name, in: made.folder) {
+            if case .some(made.holder) = Self.holder(made.name, in: made.folder) {
                 try? made.folder.remove(made.name)
             }
         }

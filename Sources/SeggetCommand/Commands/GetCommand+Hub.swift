@@ -9,8 +9,32 @@ extension GetCommand {
         _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
         _ session: DownloadSession, _ interrupts: Interrupts
     ) -> (listing: Listing, tree: HubTree?) {
-        if let note = access.note { Self.say([note]) }
-        let result = Monitor<Result<(listing: Listing, tree: HubTree?), HubError>?>(nil)
+        var (listing, tree) = Self.list(address, access, options, session) { found in
+            interrupts.pollUntil { found.withLock { $0 } }
+        }
+        choose(from: &listing)
+        return (listing, tree)
+    }
+
+    /// The answer of the Hub; `nil` before it.
+    typealias HubAnswer = Monitor<Result<(listing: Listing, tree: HubTree?), HubError>?>
+
+    /// Lists files of a repository on the Hub; ends the process if that fails.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - access: The Hub.
+    ///   - options: The options of the requests.
+    ///   - session: Sends the requests.
+    ///   - wait: Waits for the answer.
+    /// - Returns: The listing, and the list of all files if they were listed.
+    static func list(
+        _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
+        _ session: DownloadSession,
+        wait: (HubAnswer) -> Result<(listing: Listing, tree: HubTree?), HubError>
+    ) -> (listing: Listing, tree: HubTree?) {
+        if let note = access.note { say([note]) }
+        let answer = HubAnswer(nil)
         Task {
             let found: Result<(listing: Listing, tree: HubTree?), HubError>
             do throws(HubError) {
@@ -19,15 +43,10 @@ extension GetCommand {
             } catch {
                 found = .failure(error)
             }
-            result.withLock { $0 = found }
+            answer.withLock { $0 = found }
         }
-        let found = interrupts.pollUntil { result.withLock { $0 } }
-        do throws(HubError) {
-            var (listing, tree) = try found.get()
-            choose(from: &listing)
-            return (listing, tree)
-        } catch {
-            Self.say(Diagnostic.messages(error))
+        do throws(HubError) { return try wait(answer).get() } catch {
+            say(Diagnostic.messages(error))
             Glibc.exit(Diagnostic.status(error).rawValue)
         }
     }
@@ -145,15 +164,17 @@ extension GetCommand {
                 let snapshot = try HubSnapshot(listing, nil, of: address, in: cache)
                 let contents = try snapshot.examine(
                     rechecks: sets.recheck, trusts: cached.trustCache)
-                for path in contents.wrong { Self.say([Message(.error, HubWords.wrong(path))]) }
+                for name in contents.wrong {
+                    Self.say([Message(.error, HubWords.wrong(snapshot.blobPath(name)))])
+                }
                 let missing = contents.missing.flatMap { snapshot.paths(of: $0) }
                 if !missing.isEmpty { Self.say(Diagnostic.offline(address, missing: missing)) }
-                guard contents.wrong.isEmpty, missing.isEmpty else {
+                guard contents.isComplete else {
                     let status: ExitStatus =
                         contents.wrong.isEmpty ? .unavailable : .checksumMismatch
                     Glibc.exit(status.rawValue)
                 }
-                _ = try snapshot.link(isComplete: false)
+                _ = try snapshot.link(contents)
                 endComplete(in: snapshot.path)
             } catch {
                 Self.end(error)

@@ -63,7 +63,7 @@ struct HubCacheDownload {
                 for message in Diagnostic.messages(error) { report.print(message) }
                 worst = worst.worse(Diagnostic.status(error))
             }
-            return try end(&report, contents.wrong)
+            return try end(&report, contents)
         } catch {
             GetCommand.say(Diagnostic.messages(error))
             return Diagnostic.status(error)
@@ -76,7 +76,7 @@ struct HubCacheDownload {
     ) async throws(SetError) {
         var missing = missing
         while !missing.isEmpty, !isStopped {
-            guard case .own(let run) = try snapshot.claim(missing, copiesLeftovers: !hasCopiedWrong)
+            guard let run = try snapshot.claim(missing, copiesLeftovers: !hasCopiedWrong)
             else {
                 let others = snapshot.others(downloading: missing)
                 if !others.isAnyFree {
@@ -171,30 +171,37 @@ struct HubCacheDownload {
         return event
     }
 
-    /// Links what is there, and reports the end; `wrong` are the blobs that were wrong before.
+    /// Links the files, and reports the end.
+    ///
+    /// - Parameters:
+    ///   - report: The report.
+    ///   - contents: The contents of the cache before the downloads.
+    /// - Returns: The exit code.
+    /// - Throws: `SetError`.
     private mutating func end(
-        _ report: inout BatchReport, _ wrong: [String]
+        _ report: inout BatchReport, _ contents: HubSnapshot.Contents
     ) throws(SetError) -> ExitStatus {
-        // The blobs that others have delivered meanwhile are verified, too.
-        var contents = try snapshot.examine(trusts: trusts) {
-            [interrupts] in interrupts.received != nil
+        var contents = contents
+        if !contents.missing.isEmpty {
+            // The blobs that others have delivered meanwhile are verified, too.
+            contents.add(
+                try snapshot.examine(contents.missing, trusts: trusts) { [interrupts] in
+                    interrupts.received != nil
+                })
         }
-        let later = contents.wrong.filter { !wrong.contains($0) }
-        contents.complete -= wrong.count - (contents.wrong.count - later.count)
-        contents.wrong = wrong + later
-        for path in contents.wrong { report.keep(HubWords.wrong(path), as: .checksumMismatch) }
+        for name in contents.wrong {
+            report.keep(HubWords.wrong(snapshot.blobPath(name)), as: .checksumMismatch)
+        }
         for path in contents.missing.compactMap({ snapshot.foreign($0) }) {
             report.keep(HubWords.foreign(path), as: .cannotCreate)
         }
         if !contents.wrong.isEmpty { report.print(Message(.hint, HubWords.wrongHint)) }
         report.settle(complete: contents.complete)
-        let isComplete =
-            contents.missing.isEmpty && contents.wrong.isEmpty && !contents.isCancelled
-            && worst == .done
-        for path in try snapshot.link(isComplete: isComplete) {
+        for path in try snapshot.link(contents) {
             report.print(Message(.error, HubWords.kept(path)))
             worst = worst.worse(.cannotCreate)
         }
+        let isComplete = contents.isComplete && worst == .done
         let status = report.finish(
             signal: interrupts.received, path: isComplete ? snapshot.path : nil,
             unchecked: contents.unchecked)

@@ -9,7 +9,7 @@ public import SegmenterValues
 /// machine.
 public struct HubAccess: Sendable, Hashable {
     /// The origins of the Hub itself.
-    private static let own = ["https://huggingface.co", "https://hf.co"]
+    static let own = ["https://huggingface.co", "https://hf.co"]
 
     /// The URL of the server, without a slash at its end.
     public let endpoint: String

@@ -131,9 +131,9 @@ public struct HubAddress: Sendable, Hashable {
     /// - Returns: The address.
     public static func form(ofPage url: String, endpoint: String?) -> String? {
         guard let url = WebURL(url),
-            (["https://huggingface.co", "https://hf.co", "http://huggingface.co"]
-                + [endpoint].compactMap { $0 }).contains(where: { WebURL($0)?.origin == url.origin }
-                )
+            (HubAccess.own + ["http://huggingface.co"] + [endpoint].compactMap { $0 }).contains(
+                where: { WebURL($0)?.origin == url.origin }
+            )
         else { return nil }
         var parts = url.redacted.split(separator: "/").dropFirst(2).map(String.init)
         let type = parts.first.flatMap(Repository.init) ?? .models

@@ -27,12 +27,11 @@ struct HubRuns {
     /// Claims the missing blobs that no other run is downloading.
     ///
     /// - Parameter wanted: The names of the missing blobs.
-    /// - Returns: The run, `nil` if others are downloading all blobs; and the names of the others
-    ///   that are downloading some.
+    /// - Returns: The run; `nil` if others are downloading all blobs.
     /// - Throws: `AssemblyError`.
-    func claim(_ wanted: [String]) throws(AssemblyError) -> (own: Own?, waits: [String]) {
+    func claim(_ wanted: [String]) throws(AssemblyError) -> Own? {
         let claims = HubClaims(wanted, beside: others())
-        guard !claims.own.isEmpty else { return (nil, claims.waits) }
+        guard !claims.own.isEmpty else { return nil }
         let unnamed = try make(adopting: claims.adopted)
         var own = Own(name: unnamed, blobs: claims.own)
         copyParts(from: claims.left, to: own)
@@ -42,14 +41,14 @@ struct HubRuns {
         let number = Self.number(of: own.name) ?? 0
         let earlier = others().filter { Self.number(of: $0.name) ?? .max < number }
         let again = HubClaims(claims.own, beside: earlier)
-        guard again.own.count < claims.own.count else { return (own, claims.waits) }
+        guard again.own.count < claims.own.count else { return own }
         guard !again.own.isEmpty else {
             end(own, isComplete: false)
-            return (nil, claims.waits + again.waits)
+            return nil
         }
         own.blobs = again.own
         try write(own)
-        return (own, claims.waits + again.waits)
+        return own
     }
 
     /// Returns whether other runs are downloading blobs; empty if none of them is.
@@ -60,8 +59,7 @@ struct HubRuns {
 
     /// Returns the process that works in a folder, for messages; `nil` if it is not known.
     func holder(of name: String) -> LockHolder? {
-        folder.folder(name)?.read(Self.owner, most: 4096)
-            .flatMap { LockHolder(String(decoding: $0, as: UTF8.self)) }
+        folder.folder(name).flatMap { PartLock.holder(Self.owner, in: $0) ?? nil }
     }
 
     /// Ends a run: removes its folder if all is delivered, else leaves it to the next one.
@@ -124,10 +122,7 @@ struct HubRuns {
 
     /// Whether the run in a folder has ended, or its process no longer exists.
     private static func isOver(_ folder: Folder, _ own: LockHolder) -> Bool {
-        guard !folder.isFree(owner) else { return true }
-        guard let text = folder.read(owner, most: 4096),
-            let holder = LockHolder(String(decoding: text, as: UTF8.self))
-        else { return false }
+        guard case .some(let holder) = PartLock.holder(owner, in: folder) else { return true }
         return LockDecision(found: holder, own: own, life: LockHolder.life) == .takeOver
     }
 

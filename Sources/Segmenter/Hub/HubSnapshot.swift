@@ -13,20 +13,25 @@ package final class HubSnapshot: Sendable {
         package var bytesComplete: Int64 = 0
         /// The number of complete files that were not read, because the caller trusts the cache.
         package var unchecked = 0
-        /// The paths of blobs whose content is wrong; they stay.
+        /// The names of blobs whose content is wrong; they stay.
         package var wrong: [String] = []
         /// The names of missing blobs.
         package var missing: [String] = []
-        /// Whether reading was cancelled.
+        /// Whether reading was cancelled, so that the rest is not known.
         package var isCancelled = false
-    }
 
-    /// The missing blobs, as far as this run downloads them.
-    package enum Claim: Sendable {
-        /// This run downloads the files of a plan in a folder.
-        case own(HubRun)
-        /// Others are downloading all of them.
-        case others
+        /// Whether all files are there and right.
+        package var isComplete: Bool { missing.isEmpty && wrong.isEmpty && !isCancelled }
+
+        /// Adds the contents that were missing before.
+        package mutating func add(_ later: Contents) {
+            complete += later.complete
+            bytesComplete += later.bytesComplete
+            unchecked += later.unchecked
+            wrong += later.wrong
+            missing = later.missing
+            isCancelled = isCancelled || later.isCancelled
+        }
     }
 
     private struct Blob: Sendable {
@@ -42,7 +47,7 @@ package final class HubSnapshot: Sendable {
     /// The bytes of the different files.
     package let size: Int64
     /// The name of the set of all files of the repository.
-    package var set: String { Listing(source, files: []).set }
+    package let set: String
     /// Whether the cache can be written.
     package let isWritable: Bool
     private let cache: HubCache
@@ -70,6 +75,8 @@ package final class HubSnapshot: Sendable {
         var all = address
         (all.path, all.revision, all.quantization) = ("", "main", nil)
         source = Listing.Source(.hub, address: all.text, pin: commit)
+        let set = Listing(source, files: []).set
+        self.set = set
         let inside = address.path.isEmpty ? "" : "/\(address.path)"
         path = "\(cache.path)/\(HubCache.snapshots)/\(commit)\(inside)"
         var (blobs, order) = ([String: Blob](), [String]())
@@ -94,7 +101,6 @@ package final class HubSnapshot: Sendable {
         }
         isWritable = isMade
         let own = try? Folder("\(cache.path)/\(HubCache.own)")
-        let set = Listing(source, files: []).set
         do throws(LedgerFile.Failure) {
             ledger =
                 try isMade
@@ -153,23 +159,23 @@ package final class HubSnapshot: Sendable {
     /// Blobs that segget verified before are not read if size, time and inode are as recorded.
     ///
     /// - Parameters:
-    ///   - rechecks: Whether all blobs are read.
+    ///   - names: The names of the blobs; `nil` for all.
+    ///   - rechecks: Whether all of them are read.
     ///   - trusts: Whether other blobs are not read either.
     ///   - isCancelled: Called repeatedly; returns whether to stop.
     /// - Returns: The contents.
     /// - Throws: `SetError`.
     package func examine(
-        rechecks: Bool = false, trusts: Bool = false, isCancelled: () -> Bool = { false }
+        _ names: [String]? = nil, rechecks: Bool = false, trusts: Bool = false,
+        isCancelled: () -> Bool = { false }
     ) throws(SetError) -> Contents {
         var contents = Contents()
         do throws(AssemblyError) {
             var marks: [String: LedgerMark] = [:]
             try ledger?.forEachMark { mark, _ in marks[mark.path] = mark }
-            for name in order {
-                guard !isCancelled() else {
-                    contents.isCancelled = true
-                    break
-                }
+            for name in names ?? order where !contents.isCancelled {
+                contents.isCancelled = isCancelled()
+                guard !contents.isCancelled else { break }
                 try look(at: name, marks[name], rechecks, trusts, isCancelled, &contents)
             }
         } catch {
@@ -193,7 +199,8 @@ package final class HubSnapshot: Sendable {
                 contents.unchecked += 1
             } else {
                 let found = there.digest(like: digest, isCancelled: isCancelled)
-                guard !isCancelled() else { return }
+                contents.isCancelled = isCancelled()
+                guard !contents.isCancelled else { return }
                 isRight = found?.digest == digest
                 if isRight { try record(name, there.status, isFound: true) }
             }
@@ -204,7 +211,7 @@ package final class HubSnapshot: Sendable {
                 let gone = LedgerRecord(path: name, event: .removed, at: Int64(time(nil)))
                 try ledger?.append([gone])
             }
-            contents.wrong.append(there.path)
+            contents.wrong.append(name)
             return
         }
         contents.complete += 1
@@ -241,40 +248,38 @@ package final class HubSnapshot: Sendable {
     /// - Parameters:
     ///   - missing: The names of the missing blobs.
     ///   - copiesLeftovers: Whether what `huggingface_hub` has left of a blob is copied.
-    /// - Returns: The claim.
+    /// - Returns: The run that downloads them; `nil` if others are downloading all of them.
     /// - Throws: `SetError`.
     package func claim(
         _ missing: [String], copiesLeftovers: Bool = true
-    ) throws(SetError) -> Claim {
-        let plan: PlanFile
-        let (runs, own): (HubRuns, HubRuns.Own?)
+    ) throws(SetError) -> HubRun? {
         do throws(AssemblyError) {
-            runs = HubRuns(folder: try Folder("\(cache.path)/\(HubCache.own)"))
-            own = try runs.claim(missing).own
+            let runs = HubRuns(folder: try Folder("\(cache.path)/\(HubCache.own)"))
+            guard let own = try runs.claim(missing) else { return nil }
+            // A run that was killed may have completed files that it had not delivered.
+            let earlier = HubRun(self, try plan(of: own.blobs), runs, own)
+            try earlier.deliverAll()
+            let run = HubRun(self, try plan(of: self.missing(of: own.blobs)), runs, own)
+            if copiesLeftovers { try run.copyLeftovers() }
+            return run
         } catch {
             throw .assembly(error)
         }
-        guard let own else { return .others }
-        let files = own.blobs.compactMap { name in
+    }
+
+    /// Makes the plan of blobs; the paths of its files are their names.
+    private func plan(of names: [String]) throws(AssemblyError) -> PlanFile {
+        let files = names.compactMap { name in
             blobs[name].map { blob in
                 var file = blob.file
                 file.path = name
                 return file
             }
         }
-        do throws(PlanError) {
-            plan = try PlanFile(Listing(source, files: files))
-        } catch {
-            throw .plan(error, path: source.address ?? "")
+        do throws(PlanError) { return try PlanFile(Listing(source, files: files)) } catch {
+            // The names are digests, so that only the plan's memory can be lacking.
+            throw .cannotCreate(path: cache.path, errno: ENOMEM)
         }
-        let run = HubRun(self, plan, runs, own)
-        do throws(AssemblyError) {
-            try run.deliverAll()
-            if copiesLeftovers { try run.copyLeftovers() }
-        } catch {
-            throw .assembly(error)
-        }
-        return .own(run)
     }
 
     /// Looks for the processes that are downloading missing blobs.
@@ -297,6 +302,9 @@ package final class HubSnapshot: Sendable {
 
     // MARK: Names
 
+    /// Returns the path of a blob.
+    package func blobPath(_ name: String) -> String { "\(blobFolder)/\(name)" }
+
     /// Returns the path of a missing blob, if it has something else, such as a link out of the cache.
     package func foreign(_ blob: String) -> String? {
         guard let folder = try? Folder(blobFolder), !folder.isFree(blob) else { return nil }
@@ -311,28 +319,34 @@ package final class HubSnapshot: Sendable {
     /// Returns the paths in the repository that have a blob.
     package func paths(of blob: String) -> [String] { blobs[blob]?.paths ?? [] }
 
-    /// Links the paths of the snapshot to their blobs, as far as these are there.
+    /// Links the paths of the snapshot to their blobs, as far as these are there and right.
     ///
-    /// - Parameter isComplete: Whether all files are there, so that the reference is written, too.
+    /// If all are, the reference of the revision is written, and parts that nobody needs any more are
+    /// removed.
+    ///
+    /// - Parameter contents: The contents.
     /// - Returns: The paths that have something else, which stays.
     /// - Throws: `SetError`.
-    package func link(isComplete: Bool) throws(SetError) -> [String] {
-        guard isWritable else { return [] }
+    package func link(_ contents: Contents) throws(SetError) -> [String] {
+        guard isWritable, !contents.isCancelled else { return [] }
+        let without = Set(contents.missing + contents.wrong)
         var foreign: [String] = []
         let made = MadeFolders()
         do throws(AssemblyError) {
             for name in order {
-                guard let blob = blobs[name], try cache.open(name) != nil else { continue }
-                for path in blob.paths
+                guard !without.contains(name) else { continue }
+                for path in paths(of: name)
                 where !(try cache.link(path, to: name, in: commit, made)) {
                     foreign.append("\(cache.path)/\(HubCache.snapshots)/\(commit)/\(path)")
                 }
             }
             if let tree { cache.note(tree, of: commit) }
-            HubRuns(folder: try Folder("\(cache.path)/\(HubCache.own)")).removeLeftovers {
-                (try? cache.open($0)) != nil
+            if contents.isComplete, foreign.isEmpty {
+                HubRuns(folder: try Folder("\(cache.path)/\(HubCache.own)")).removeLeftovers {
+                    (try? cache.open($0)) != nil
+                }
+                try cache.note(commit, as: address.revision)
             }
-            if isComplete { try cache.note(commit, as: address.revision) }
             try ledger?.synchronize()
         } catch {
             throw .assembly(error)
@@ -414,6 +428,7 @@ package final class HubRun: Sendable {
                 try here.remove(file.path)
             }
         }
+        if case .assembly(let error)? = problem.withLock({ $0 }) { throw error }
     }
 
     /// The blobs whose first bytes were copied from files that `huggingface_hub` has left.

@@ -157,8 +157,7 @@ struct AddCommand: ParsableCommand {
                 "the queue cannot write to standard output: use `segget get -o -`")
         }
         for (option, isGiven) in [
-            ("output", output != nil),
-            ("id", id != nil && plan == nil),
+            ("output", output != nil), ("id", id != nil && plan == nil),
             ("checksum", checksum != nil), ("mirror", !sources.mirrors.isEmpty),
             ("adopt", goingOn.adopt != nil), ("continue-from", goingOn.continueFrom != nil),
         ] where isGiven && !isOne {

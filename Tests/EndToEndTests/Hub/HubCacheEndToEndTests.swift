@@ -293,7 +293,15 @@ struct HubCacheEndToEndTests {
         #expect(outcome.end == .exit(isWrong ? 65 : 0), "\(outcome.errorOutput)")
         #expect(outcome.errorOutput.contains(path) == isWrong)
         #expect(try Data(contentsOf: URL(filePath: path)) == other)
-        if !isWrong { try expectComplete(stage) }
+        guard isWrong else { return try expectComplete(stage) }
+        #expect(!stage.has("model.safetensors", in: snapshot))
+        // The right bytes are kept: after the wrong ones are removed, nothing is requested again.
+        #expect(unlink(path) == 0)
+        stage.faults.withLock { $0.bendLarge = { _, _ in } }
+        let before = stage.requestsForBytes
+        #expect(try stage.run("get", "hf://org/model", "-q").end == .exit(0))
+        #expect(stage.requestsForBytes == before)
+        try expectComplete(stage)
     }
 
     // MARK: Failures
@@ -337,6 +345,22 @@ struct HubCacheEndToEndTests {
         #expect(try stage.isRight("model.bin", in: "\(repository)/snapshots/\(commit)"))
         #expect(outcome.output.hasSuffix("\(commit)\n"))
         #expect(stage.bytesOfLarge - before < 20 << 20)
+    }
+
+    /// A run was killed between completing a file and delivering it: the file is not requested again.
+    @Test func completedFilesOfKilledRunAreDelivered() throws {
+        let stage = try HubStage(HubStage.model)
+        let run = stage.sandbox.path("\(repository)/.segget/run-3")
+        try FileManager.default.createDirectory(atPath: run, withIntermediateDirectories: true)
+        for file in stage.files.dropFirst() {
+            let name = file.isLarge ? file.content.sha256Hex : file.gitSHA1
+            try file.content.write(to: "\(run)/\(name)")
+        }
+        // A wrong one is downloaded.
+        try Data([1]).write(to: URL(filePath: "\(run)/\(stage.files[0].gitSHA1)"))
+        #expect(try stage.run("get", "hf://org/model", "-q").end == .exit(0))
+        try expectComplete(stage)
+        #expect(stage.requestsForBytes == 1)
     }
 
     /// Another program completes the files of a run that was killed: its parts are removed.
