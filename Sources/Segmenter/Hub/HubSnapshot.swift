@@ -321,7 +321,7 @@ package final class HubSnapshot: Sendable {
 
     /// Links the paths of the snapshot to their blobs, as far as these are there and right.
     ///
-    /// If all are, the reference of the revision is written, and parts that nobody needs any more are
+    /// If all are, the reference of the revision is written, and parts that are no longer needed are
     /// removed.
     ///
     /// - Parameter contents: The contents.
