@@ -9,8 +9,10 @@ extension GetCommand {
         _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
         _ session: DownloadSession, _ interrupts: Interrupts
     ) -> (listing: Listing, tree: HubTree?) {
-        var (listing, tree) = Self.list(address, access, options, session) { found in
-            interrupts.pollUntil { found.withLock { $0 } }
+        let style = display.style(terminal: .standardError, json: json != nil)
+        let line = ListingLine(address.name, style: style)
+        var (listing, tree) = Self.list(address, access, options, session, line) { found in
+            interrupts.pollUntil({ found.withLock { $0 } }, stop: line.clear)
         }
         choose(from: &listing)
         return (listing, tree)
@@ -26,26 +28,31 @@ extension GetCommand {
     ///   - access: The Hub.
     ///   - options: The options of the requests.
     ///   - session: Sends the requests.
+    ///   - line: Shows the progress.
     ///   - wait: Waits for the answer.
     /// - Returns: The listing, and the list of all files if they were listed.
     static func list(
         _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
-        _ session: DownloadSession,
+        _ session: DownloadSession, _ line: ListingLine,
         wait: (HubAnswer) -> Result<(listing: Listing, tree: HubTree?), HubError>
     ) -> (listing: Listing, tree: HubTree?) {
         if let note = access.note { say([note]) }
+        line.show(0)
         let answer = HubAnswer(nil)
         Task {
             let found: Result<(listing: Listing, tree: HubTree?), HubError>
             do throws(HubError) {
                 found = .success(
-                    try await session.repository(at: address, from: access, options: options))
+                    try await session.repository(
+                        at: address, from: access, options: options, found: line.show))
             } catch {
                 found = .failure(error)
             }
             answer.withLock { $0 = found }
         }
-        do throws(HubError) { return try wait(answer).get() } catch {
+        let result = wait(answer)
+        line.clear()
+        do throws(HubError) { return try result.get() } catch {
             say(Diagnostic.messages(error))
             Glibc.exit(Diagnostic.status(error).rawValue)
         }

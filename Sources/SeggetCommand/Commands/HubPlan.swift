@@ -16,10 +16,13 @@ package struct HubPlan {
     ///   - access: The Hub.
     ///   - options: The options of the requests.
     ///   - filter: Chooses files.
+    ///   - style: The style of the progress display.
     package init(
-        _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions, _ filter: PathFilter
+        _ address: HubAddress, _ access: HubAccess, _ options: DownloadOptions,
+        _ filter: PathFilter, _ style: ProgressView.Style
     ) {
-        var listing = GetCommand.list(address, access, options, DownloadSession()) { found in
+        let line = ListingLine(address.name, style: style)
+        var listing = GetCommand.list(address, access, options, DownloadSession(), line) { found in
             while true { if let found = found.wait(until: { $0 }) { return found } }
         }.listing
         listing.files.removeAll { !filter.chooses($0.path) }

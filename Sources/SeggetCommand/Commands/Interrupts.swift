@@ -52,15 +52,20 @@ package final class Interrupts: Sendable {
 
     /// Waits until another thread has a value; a signal ends the process immediately.
     ///
-    /// - Parameter value: Returns the value, `nil` while there is none; called every 10 ms.
+    /// - Parameters:
+    ///   - value: Returns the value, `nil` while there is none; called every 10 ms.
+    ///   - stop: Called before a signal ends the process.
     /// - Returns: The value.
-    package func pollUntil<Value>(_ value: () -> Value?) -> Value {
+    package func pollUntil<Value>(_ value: () -> Value?, stop: () -> Void) -> Value {
         var set = Self.set(of: stopping)
         var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
         while true {
             if let value = value() { return value }
             let signal = sigtimedwait(&set, nil, &pause)
-            if signal > 0 { _exit(ExitStatus(signal: signal).rawValue) }
+            if signal > 0 {
+                stop()
+                _exit(ExitStatus(signal: signal).rawValue)
+            }
         }
     }
 

@@ -4,6 +4,16 @@ package import Assembler
 ///
 /// Pure.
 package enum HubWords {
+    /// Returns the text about a list that is being requested.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the repository.
+    ///   - count: The number of files so far.
+    /// - Returns: The text.
+    package static func listing(_ name: String, _ count: Int) -> String {
+        "listing \(name)" + (count > 0 ? ": \(Units.count(Int64(count), "file"))" : "")
+    }
+
     /// Returns the message that others are downloading the missing files.
     ///
     /// - Parameters:

@@ -25,15 +25,17 @@ extension DownloadSession {
     ///   - address: The repository, and the files of it.
     ///   - access: The server and the token.
     ///   - options: The options of the requests.
+    ///   - found: Called after each page of the list with the number of files so far, on any thread.
     ///   - report: Receives notices; called on any thread.
     /// - Returns: The listing; and the list of all files, `nil` if only some were listed.
     /// - Throws: `HubError`.
     package func repository(
         at address: HubAddress, from access: HubAccess, options: DownloadOptions,
+        found: @escaping @Sendable (Int) -> Void = { _ in },
         report: @escaping @Sendable (DownloadNotice) -> Void = { _ in }
     ) async throws(HubError) -> (listing: Listing, tree: HubTree?) {
         let loop = loop
-        let lister = HubLister(address: address, access: access) {
+        var lister = HubLister(address: address, access: access) {
             (url) async throws(HubError) -> (reply: Reply, body: [UInt8]) in
             var options = options
             options.access = access.permit(options.access, at: url.text)
@@ -53,6 +55,7 @@ extension DownloadSession {
                     DownloadError(reason: error, url: url.redacted, path: nil, bytesKept: 0))
             }
         }
+        lister.found = found
         return try await lister()
     }
 }

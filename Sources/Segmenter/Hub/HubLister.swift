@@ -15,6 +15,8 @@ struct HubLister {
     let access: HubAccess
     /// Requests a URL, and returns the response with its whole body.
     let ask: (WebURL) async throws(HubError) -> (reply: Reply, body: [UInt8])
+    /// Called after each page with the number of files so far.
+    var found: @Sendable (Int) -> Void = { _ in }
 
     /// Returns the listing, in the order of the Hub; and the list of all files, if all were listed.
     func callAsFunction() async throws(HubError) -> (Listing, HubTree?) {
@@ -129,6 +131,7 @@ struct HubLister {
                 throw unusable(tree, .notJSON)
             }
             entries += page.filter { !isRecursive || $0.type == "file" }
+            if isRecursive { found(entries.count) }
             seen.insert(url)
             guard let here = WebURL(url), let link = reply["link"],
                 let next = HubReplies.next(link, at: here, endpoint: access.endpoint)

@@ -284,7 +284,8 @@ struct AddCommand: ParsableCommand {
             output != nil || goingOn.part != nil
             || directory != nil && !Program.isConfigured("directory")
         if let address = try hubAddress {
-            let made = HubPlan(address, try hub.access(), options, chosen.filter)
+            let style = display.style(terminal: .standardError, json: json != nil)
+            let made = HubPlan(address, try hub.access(), options, chosen.filter, style)
             options.hub = try hub.grant()
             let place = QueueTask.Place(root: folder)
             return [try task(NewTask(plan: made.path, to: place, options: options))]

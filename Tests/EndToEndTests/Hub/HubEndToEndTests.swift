@@ -77,6 +77,33 @@ struct HubEndToEndTests {
         #expect(try stage.sandbox.read("m/.cache/huggingface/.gitignore") == Data("*".utf8))
     }
 
+    // MARK: The terminal
+
+    /// The line with the number of files disappears when the list is complete, and on Ctrl-C.
+    @Test(arguments: [false, true]) func listingIsShown(isStopped: Bool) throws {
+        let stage = try stage()
+        let isSeen = Guarded(false)
+        stage.faults.withLock { faults in
+            faults.page = 2
+            faults.bend = { request, reply in
+                guard request.target.contains("cursor=") else { return }
+                reply.stallAfter = 0
+                reply.release = isSeen
+            }
+        }
+        let variables = stage.environment.map { "\($0)='\($1)'" }.joined(separator: " ")
+        let screen = try Screen(
+            [try Segget.binary(), "get", "hf://org/model", "-d", "m"], in: stage.sandbox.path,
+            width: 80, environment: "LC_ALL=C.UTF-8 \(variables)")
+        let isShown = try eventually { try screen.lines() == ["listing org/model: 2 files"] }
+        #expect(isShown, "\(screen.shown)")
+        if isStopped { try screen.press("C-c") } else { isSeen.withLock { $0 = true } }
+        #expect(try eventually { try screen.text().contains("code ") }, "\(screen.shown)")
+        let text = try screen.text()
+        #expect(text.contains("code \(isStopped ? 130 : 0)"), "\(text)")
+        #expect(!text.contains("listing"), "\(text)")
+    }
+
     // MARK: What is downloaded
 
     @Test(arguments: [
