@@ -49,7 +49,7 @@ extension GetCommand {
     func runSet(
         _ plan: PlanFile, _ hub: HubAccess?, _ options: DownloadOptions, _ session: DownloadSession,
         _ interrupts: Interrupts, _ hooks: Hooks, _ refresh: RefreshCommand?, _ jar: CookieJarFile?,
-        printing path: String? = nil
+        listed tree: HubTree? = nil, printing path: String? = nil
     ) -> Never {
         let set: SetFolder
         let work: SetWork
@@ -60,6 +60,7 @@ extension GetCommand {
         } catch {
             Self.end(error)
         }
+        if let tree { set.note(tree) }
         let item: @Sendable (Int) -> BatchItem = {
             set.item(work.files[$0], of: work, options: options)
         }

@@ -184,7 +184,7 @@ package struct GetCommand: ParsableCommand {
             guard scripts.dryRun else {
                 let path = place(of: address, in: directory ?? ".")
                 runSet(
-                    plan, access, options, session, interrupts, hooks, refresh, jar,
+                    plan, access, options, session, interrupts, hooks, refresh, jar, listed: tree,
                     printing: cached.printPath ? path : nil)
             }
             let files = self.list(of: plan, access, options)

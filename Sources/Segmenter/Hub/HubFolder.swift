@@ -5,8 +5,9 @@ import SegmenterValues
 /// The records of `huggingface_hub` in a folder (`--local-dir`), so that it requests no byte again.
 ///
 /// Beside each file, `.cache/huggingface/download/PATH.metadata` states the commit, the digest and
-/// the time. `huggingface_hub` ignores a record that is older than its file, or damaged. May be used
-/// from any thread; blocks on the disk.
+/// the time. `huggingface_hub` ignores a record that is older than its file, or damaged.
+/// `.cache/huggingface/trees/COMMIT.json` lists all files of the commit. May be used from any thread;
+/// blocks on the disk.
 final class HubFolder: Sendable {
     private static let records = ".cache/huggingface"
 
@@ -31,7 +32,15 @@ final class HubFolder: Sendable {
         let fraction = String(String(1_000_000 + micros).dropFirst())
         write(
             "download/\(file.path).metadata",
-            "\(commit)\n\(digest.hex)\n\(seconds).\(fraction)\n")
+            Array("\(commit)\n\(digest.hex)\n\(seconds).\(fraction)\n".utf8))
+    }
+
+    /// Keeps the list of all files of the commit, unless the folder has it; does nothing if that fails.
+    func note(_ tree: HubTree) {
+        guard Folder.size(at: "\(folder)/\(HubTree.path(of: commit))") == nil, let text = tree.text
+        else { return }
+        writeMarks()
+        write(HubTree.path(of: commit), text)
     }
 
     /// Marks the folder of records as one that need not be saved.
@@ -42,23 +51,22 @@ final class HubFolder: Sendable {
                 return !marks
             })
         else { return }
-        write(".gitignore", "*")
-        write(
-            "CACHEDIR.TAG",
-            """
+        write(".gitignore", Array("*".utf8))
+        let tag = """
             Signature: 8a477f597d28d172789f06886806bc55
             # This folder has records of huggingface_hub (https://bford.info/cachedir/).
 
-            """)
+            """
+        write("CACHEDIR.TAG", Array(tag.utf8))
     }
 
-    private func write(_ path: String, _ text: String) {
+    private func write(_ path: String, _ text: [UInt8]) {
         let target = FileTarget(path: "\(folder)/\(path)")
         do throws(AssemblyError) {
             try made.make(target.folder, .made)
             try Folder(target.folder).write(
                 target.name, mode: 0o666 & ~processUmask(), isDurable: false
-            ) { writeFully($0, Array(text.utf8)) }
+            ) { writeFully($0, text) }
         } catch {
             // Without the record, `huggingface_hub` reads the file, or downloads it again.
         }

@@ -66,6 +66,9 @@ package struct HubTree: Codable, Sendable, Hashable {
         }
     }
 
+    /// Returns the path of the file below the folder of a repository, or of the records in a folder.
+    static func path(of commit: String) -> String { "trees/\(commit).json" }
+
     /// The text of the file; `nil` if it cannot be written.
     var text: [UInt8]? {
         let encoder = JSONEncoder()

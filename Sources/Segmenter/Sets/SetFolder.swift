@@ -53,6 +53,9 @@ public final class SetFolder: Sendable {
         try self.init(run.plan, in: run.path, hub, describe) { run.deliver($0.path) }
     }
 
+    /// Keeps the list of all files of the commit where `huggingface_hub` looks for it.
+    package func note(_ tree: HubTree) { HubFolder(path, plan.source)?.note(tree) }
+
     private init(
         _ plan: PlanFile, in folder: String, _ hub: HubAccess?,
         _ describe: @escaping @Sendable (DownloadError) -> SetFailure,

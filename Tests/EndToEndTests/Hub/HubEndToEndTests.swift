@@ -77,6 +77,41 @@ struct HubEndToEndTests {
         #expect(try stage.sandbox.read("m/.cache/huggingface/.gitignore") == Data("*".utf8))
     }
 
+    /// The list of all files of the commit is where `hf` looks for it, and is not replaced.
+    @Test func listForHubLibraryIsThere() throws {
+        let stage = try stage()
+        let path = "m/.cache/huggingface/trees/\(HubStage.commit).json"
+        func get(_ address: String) throws {
+            let outcome = try stage.run("get", address, "--include", "*.json", "-d", "m", "-q")
+            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        }
+        try get("hf://org/model/config.json")
+        #expect(!stage.has(String(path.dropFirst(2))))
+        try get("hf://org/model")
+        struct Tree: Decodable {
+            struct File: Decodable {
+                var size: Int64
+                var blob_id: String
+                var lfs_sha256: String?
+                var lfs_size: Int64?
+            }
+            var format_version: Int
+            var files: [String: File]
+        }
+        let tree = try JSONDecoder().decode(Tree.self, from: stage.sandbox.read(path))
+        #expect(tree.format_version == 1)
+        #expect(Set(tree.files.keys) == Set(stage.files.map(\.path)))
+        for file in stage.files {
+            let entry = try #require(tree.files[file.path])
+            #expect(entry.size == file.size && entry.blob_id == file.gitSHA1)
+            #expect(entry.lfs_sha256 == (file.isLarge ? file.content.sha256Hex : nil))
+            #expect(entry.lfs_size == (file.isLarge ? file.size : nil))
+        }
+        try Data("{}".utf8).write(to: URL(filePath: stage.sandbox.path(path)))
+        try get("hf://org/model")
+        #expect(try stage.sandbox.read(path) == Data("{}".utf8))
+    }
+
     // MARK: The terminal
 
     /// The line with the number of files disappears when the list is complete, and on Ctrl-C.

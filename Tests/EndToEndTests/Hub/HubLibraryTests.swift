@@ -34,6 +34,7 @@ struct HubLibraryTests {
         #expect(library.end == .exit(0), "\(library.output)\(library.errorOutput)")
         let later = stage.hub.requests.dropFirst(count)
         #expect(!later.isEmpty)
+        #expect(!later.contains { $0.path.contains("/tree/") })
         #expect(!later.contains { $0.method == "GET" && $0.path.contains("/resolve/") })
         #expect(!stage.large.requests.dropFirst(large).contains { $0.method == "GET" })
         for file in stage.files { #expect(try stage.isRight(file.path)) }
