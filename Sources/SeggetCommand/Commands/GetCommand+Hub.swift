@@ -95,10 +95,8 @@ extension GetCommand {
         let (rechecks, trusts, prints) = (sets.recheck, cached.trustCache, cached.printPath)
         Task { [options] in
             var download = HubCacheDownload(
-                snapshot, rechecks: rechecks, trusts: trusts, interrupts
-            ) { (run) throws(SetError) in
-                try SetFolder(run, hub: access) { SetFailure($0) }
-            } start: { set, work in
+                snapshot, access, rechecks: rechecks, trusts: trusts, interrupts
+            ) { set, work in
                 let batch = session.start(
                     set, work, options: options, jobs: jobs, failFast: failFast,
                     refreshURL: refresh?.link, jars: jar?.jars)

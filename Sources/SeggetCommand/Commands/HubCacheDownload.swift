@@ -1,4 +1,3 @@
-import Assembler
 import Glibc
 import SeggetReports
 import Segmenter
@@ -8,34 +7,27 @@ import Segmenter
 /// This run waits for the files that others are downloading, and then downloads those that are still
 /// missing.
 struct HubCacheDownload {
-    /// The pause between two looks at the cache while others download, in seconds.
-    private static let pause = 1
-
     let snapshot: HubSnapshot
+    let access: HubAccess
     let rechecks: Bool
     let trusts: Bool
     let interrupts: Interrupts
     /// Starts the download of what a set lacks.
     let start: (SetFolder, SetWork) -> DownloadBatch
-    /// Opens the set of a run.
-    let open: (HubRun) throws(SetError) -> SetFolder
     /// Called with each event and a function that returns a file of the batch.
     typealias Note = @Sendable (BatchEvent, (Int) -> BatchItem) async -> Void
 
     /// The number of files that were begun, which is the index of the next one in the report.
     private var begun = 0
     private var hasSaid = false
-    /// Whether copied bytes were wrong, so that no more are copied.
-    private var hasCopiedWrong = false
     private var worst = ExitStatus.done
 
     init(
-        _ snapshot: HubSnapshot, rechecks: Bool, trusts: Bool, _ interrupts: Interrupts,
-        open: @escaping (HubRun) throws(SetError) -> SetFolder,
-        start: @escaping (SetFolder, SetWork) -> DownloadBatch
+        _ snapshot: HubSnapshot, _ access: HubAccess, rechecks: Bool, trusts: Bool,
+        _ interrupts: Interrupts, start: @escaping (SetFolder, SetWork) -> DownloadBatch
     ) {
-        (self.snapshot, self.rechecks, self.trusts) = (snapshot, rechecks, trusts)
-        (self.interrupts, self.open, self.start) = (interrupts, open, start)
+        (self.snapshot, self.access, self.rechecks) = (snapshot, access, rechecks)
+        (self.trusts, self.interrupts, self.start) = (trusts, interrupts, start)
     }
 
     private var isStopped: Bool { interrupts.received != nil }
@@ -74,79 +66,47 @@ struct HubCacheDownload {
     private mutating func download(
         _ missing: [String], _ report: inout BatchReport, _ note: Note
     ) async throws(SetError) {
-        var missing = missing
-        while !missing.isEmpty, !isStopped {
-            guard let run = try snapshot.claim(missing, copiesLeftovers: !hasCopiedWrong)
-            else {
-                let others = snapshot.others(downloading: missing)
-                if !others.isAnyFree {
-                    if !hasSaid { report.print(HubWords.waits(missing.count, others.holder)) }
-                    hasSaid = true
-                    try? await Task.sleep(for: .seconds(Self.pause))
-                }
-                missing = snapshot.missing(of: missing)
-                continue
+        let fetch = HubFetch(missing, of: snapshot, from: access) { SetFailure($0) }
+        while true {
+            switch try fetch.next(isCancelled: { isStopped }) {
+            case .done: return
+            case .wait(let count, let holder):
+                if !hasSaid { report.print(HubWords.waits(count, holder)) }
+                hasSaid = true
+                try? await Task.sleep(for: HubFetch.pause)
+            case .download(let turn):
+                await download(turn, &report, note)
+                try fetch.end(turn, isStopped: isStopped)
             }
-            let again = try await download(run, &report, note)
-            hasCopiedWrong = hasCopiedWrong || !again.isEmpty
-            // Failed blobs are not tried again, unless copied bytes may be to blame.
-            let own = Set((0..<run.plan.count).compactMap { try? run.plan.file(at: $0).path })
-                .subtracting(again)
-            missing = snapshot.missing(of: missing.filter { !own.contains($0) })
         }
     }
 
     /// Downloads the blobs that this run has claimed.
-    ///
-    /// - Returns: The blobs to download from the first byte, because copied bytes were wrong.
     private mutating func download(
-        _ run: HubRun, _ report: inout BatchReport, _ note: Note
-    ) async throws(SetError) -> Set<String> {
-        var isComplete = true
-        var again: Set<String> = []
-        do throws(SetError) {
-            let set = try open(run)
-            let work = try set.examine()
-            let batch = start(set, work)
-            if isStopped { batch.cancel() }
-            for await group in batch.eventGroups {
-                for event in group {
-                    if case .ended(.failure) = event.kind { isComplete = false }
-                    if let name = Self.startsOver(event, run, work) {
-                        again.insert(name)
-                        report.withdraw(event.index + begun)
-                        continue
-                    }
-                    await note(event) {
-                        set.item(work.files[$0], of: work, options: DownloadOptions())
-                    }
-                    report.handle(shown(event), signal: interrupts.received)
+        _ turn: HubTurn, _ report: inout BatchReport, _ note: Note
+    ) async {
+        let (set, work) = (turn.set, turn.work)
+        let batch = start(set, work)
+        if isStopped { batch.cancel() }
+        for await group in batch.eventGroups {
+            for event in group {
+                if case .ended(.failure(let error)) = event.kind,
+                    turn.failed(event.index, isWrong: Diagnostic.isOfWrongBytes(error))
+                {
+                    report.withdraw(event.index + begun)
+                    continue
                 }
+                await note(event) {
+                    set.item(work.files[$0], of: work, options: DownloadOptions())
+                }
+                report.handle(shown(event), signal: interrupts.received)
             }
-            begun += work.files.count
-            if let problem = set.close() {
-                for message in SetWords.unrecorded(problem) { report.print(message) }
-                worst = worst.worse(.disk)
-            }
-        } catch {
-            try? run.end(isComplete: false)
-            throw error
         }
-        try run.end(isComplete: isComplete && !isStopped)
-        return again
-    }
-
-    /// Returns the blob that failed because copied bytes of it were wrong; `nil` for other events.
-    private static func startsOver(
-        _ event: BatchEvent, _ run: HubRun, _ work: SetWork
-    ) -> String? {
-        // Either the digest, or before it a sample of the copied bytes, was not that of the file.
-        guard case .ended(let result) = event.kind,
-            [.checksumMismatch, .cannotCreate].contains(ExitStatus(result)),
-            let name = try? run.plan.file(at: Int(work.files[event.index])).path,
-            run.copied.contains(name)
-        else { return nil }
-        return name
+        begun += work.files.count
+        if let problem = set.close() {
+            for message in SetWords.unrecorded(problem) { report.print(message) }
+            worst = worst.worse(.disk)
+        }
     }
 
     /// Returns an event with the path in the snapshot.

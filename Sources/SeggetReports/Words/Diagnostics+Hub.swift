@@ -20,6 +20,12 @@ extension Diagnostic {
         }
     }
 
+    /// Returns whether a download failed because its bytes are not those of the planned file: the
+    /// digest, or before it a sample of the bytes that the download continued, was another one.
+    package static func isOfWrongBytes(_ error: DownloadError) -> Bool {
+        [.checksumMismatch, .cannotCreate].contains(Diagnostic(error).status)
+    }
+
     /// Returns the messages for files that are missing while no request is allowed.
     ///
     /// - Parameters:
