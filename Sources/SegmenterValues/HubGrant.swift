@@ -8,9 +8,15 @@ public struct HubGrant: Sendable, Hashable, Codable {
     public var variable: String?
     /// The path of the file that has the token; `nil` if none has.
     public var file: String?
+    /// The path of the Hub's cache into which the files are downloaded; `nil` for a folder of their
+    /// own.
+    public var cache: String?
 
     /// Creates a grant, by default one without a token.
-    public init(endpoint: String? = nil, variable: String? = nil, file: String? = nil) {
+    public init(
+        endpoint: String? = nil, variable: String? = nil, file: String? = nil, cache: String? = nil
+    ) {
         (self.endpoint, self.variable, self.file) = (endpoint, variable, file)
+        self.cache = cache
     }
 }

@@ -87,8 +87,10 @@ extension TransferOption {
             "pin", .text("an object with `size`, `etag` and `last_modified`"),
             help: "The version of the file that `--plan` downloads."),
         .hidden(
-            "hub", .text("an object with `endpoint`, and `variable` or `file`"),
-            help: "The Hugging Face Hub of `segget add hf://`, and where its token is found."),
+            "hub", .text("an object with `endpoint`, `cache`, and `variable` or `file`"),
+            help:
+                "The Hugging Face Hub of `segget add hf://`, its cache, and where its token is found."
+        ),
         .hidden(
             "takes_over", .choice(["nothing", "controlled", "complete", "begun"]),
             help: "Which existing file `segget-aria2c` continues."),

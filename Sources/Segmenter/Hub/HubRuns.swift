@@ -69,6 +69,27 @@ struct HubRuns {
         for name in [Self.owner, Self.claims] { try? inside.remove(name) }
     }
 
+    /// Ends a run, and removes the parts of the blobs that it claims.
+    ///
+    /// Parts of other blobs, which it has taken over, are left to the next run.
+    func discard(_ own: Own) {
+        guard let inside = folder.folder(own.name) else { return }
+        let claimed = Set(own.blobs)
+        var hasOthers = false
+        for name in inside.entryNames {
+            let blob = String(name.prefix { $0 != "." })
+            if claimed.contains(blob) {
+                try? inside.remove(name)
+            } else {
+                hasOthers = hasOthers || Self.isBlob(blob)
+            }
+        }
+        end(own, isComplete: !hasOthers)
+    }
+
+    /// Whether a name is that of a blob: a SHA-1 or SHA-256.
+    private static func isBlob(_ name: String) -> Bool { [40, 64].contains(name.utf8.count) }
+
     /// Removes the folders of runs that are over, if all of their blobs are in the cache.
     ///
     /// Another program may have downloaded them meanwhile.
@@ -77,12 +98,11 @@ struct HubRuns {
     func removeLeftovers(_ isThere: (String) -> Bool) {
         for name in HubClaims([], beside: others()).adopted {
             guard let inside = folder.folder(name) else { continue }
-            let blobs = inside.entryNames.map { $0.prefix { $0 != "." } }.filter {
-                [40, 64].contains($0.utf8.count)
-            }
+            let blobs = inside.entryNames.map { String($0.prefix { $0 != "." }) }.filter(
+                Self.isBlob)
             let taken = Self.fresh
             // Another run may take it over at the same moment.
-            guard blobs.allSatisfy({ isThere(String($0)) }),
+            guard blobs.allSatisfy({ isThere($0) }),
                 folder.renameFolder(name, to: taken) == 0
             else { continue }
             folder.removeAll(taken)

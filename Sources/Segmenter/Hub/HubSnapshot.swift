@@ -34,7 +34,7 @@ package final class HubSnapshot: Sendable {
         }
     }
 
-    private struct Blob: Sendable {
+    struct Blob: Sendable {
         var file: Listing.File
         /// The paths in the repository that have this content.
         var paths: [String]
@@ -42,6 +42,8 @@ package final class HubSnapshot: Sendable {
 
     /// The path of what was asked for: the snapshot, or a file or folder in it.
     package let path: String
+    /// The path of the snapshot.
+    package let folder: String
     /// The number of different files.
     package var count: Int { order.count }
     /// The bytes of the different files.
@@ -50,25 +52,28 @@ package final class HubSnapshot: Sendable {
     package let set: String
     /// Whether the cache can be written.
     package let isWritable: Bool
-    private let cache: HubCache
+    let cache: HubCache
     private let address: HubAddress
     private let source: Listing.Source
     private let tree: HubTree?
     private let commit: String
     private let blobs: [String: Blob]
-    private let order: [String]
-    private let ledger: LedgerFile?
+    /// The names of the blobs, in the order of the listing.
+    package let order: [String]
+    let ledger: LedgerFile?
 
-    /// Opens the cache, and creates it if it is missing.
+    /// Opens the cache.
     ///
     /// - Parameters:
     ///   - listing: The files of one commit.
     ///   - tree: The list of all files of the commit; `nil` if it is not known.
     ///   - address: The address on the Hub.
     ///   - root: The path of the cache.
+    ///   - writes: Whether the cache is created if it is missing, and written.
     /// - Throws: `SetError`.
     package init(
-        _ listing: Listing, _ tree: HubTree?, of address: HubAddress, in root: String
+        _ listing: Listing, _ tree: HubTree?, of address: HubAddress, in root: String,
+        writes: Bool = true
     ) throws(SetError) {
         (self.address, self.tree, cache) = (address, tree, HubCache(root, address))
         commit = listing.source.pin ?? ""
@@ -78,7 +83,8 @@ package final class HubSnapshot: Sendable {
         let set = Listing(source, files: []).set
         self.set = set
         let inside = address.path.isEmpty ? "" : "/\(address.path)"
-        path = "\(cache.path)/\(HubCache.snapshots)/\(commit)\(inside)"
+        folder = "\(cache.path)/\(HubCache.snapshots)/\(commit)"
+        path = folder + inside
         var (blobs, order) = ([String: Blob](), [String]())
         var size: Int64 = 0
         for file in listing.files {
@@ -92,8 +98,9 @@ package final class HubSnapshot: Sendable {
         (self.blobs, self.order, self.size) = (blobs, order, size)
         let isMade: Bool
         do throws(AssemblyError) {
-            try cache.make()
-            isMade = access("\(cache.path)/\(HubCache.own)", W_OK) == 0
+            if writes { try cache.make() }
+            isMade =
+                writes && access("\(cache.path)/\(HubCache.own)", W_OK) == 0
         } catch {
             // The files of a cache that cannot be written can be used.
             guard access(cache.path, F_OK) == 0 else { throw .assembly(error) }

@@ -71,4 +71,12 @@ public struct SetFigures: Sendable, Hashable {
     public var bytes: Int64?
     /// The number of files whose last download failed.
     public var failed = 0
+
+    package init(
+        files: Int = 0, complete: Int = 0, bytesComplete: Int64 = 0, bytes: Int64? = nil,
+        failed: Int = 0
+    ) {
+        (self.files, self.complete, self.bytesComplete) = (files, complete, bytesComplete)
+        (self.bytes, self.failed) = (bytes, failed)
+    }
 }

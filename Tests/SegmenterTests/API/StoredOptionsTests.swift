@@ -44,7 +44,7 @@ import Testing
           "continues_existing": true,
           "checksum": "md5:00112233445566778899aabbccddeeff",
           "pin": {"size": 5, "etag": "\\"e\\"", "last_modified": "d"}, "overwrite": true,
-          "hub": {"endpoint": "http://e", "variable": "V", "file": "/f"},
+          "hub": {"endpoint": "http://e", "variable": "V", "file": "/f", "cache": "/h"},
           "resume": false, "resume_unverified": true, "single_request": true, "continues_other_url": true,
           "adopt": "/begun", "waits_for_network": true, "waits_for_network_first": true,
           "ends_to_rest": true,
