@@ -72,10 +72,7 @@ package struct HubOptions: ParsableArguments {
         do throws(DownloadError.Reason) {
             return try HubAccess(grant)
         } catch {
-            if case .invalidURL = error {
-                throw ValidationError("HF_ENDPOINT is not an http or https URL")
-            }
-            throw ValidationError("the token for the Hub has a space or control character in it")
+            throw ValidationError(HubWords.unusable(error, of: grant))
         }
     }
 
@@ -110,7 +107,7 @@ package struct HubOptions: ParsableArguments {
     /// The path of the Hub's cache.
     ///
     /// - Throws: `ValidationError`, if nothing says where it is.
-    static var cache: String {
+    package static var cache: String {
         get throws {
             let path =
                 path("HF_HUB_CACHE") ?? path("HUGGINGFACE_HUB_CACHE") ?? home.map { "\($0)/hub" }

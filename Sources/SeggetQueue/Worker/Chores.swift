@@ -82,6 +82,11 @@ enum Chores {
         // Without its plan, nothing is known to belong to the task.
         guard let plan = try? PlanFile(plans.path(of: task.id)) else { return .done }
         do throws(SetError) {
+            if let cache = task.options.hub?.cache {
+                // Complete files are of use to other programs.
+                try HubSnapshot(plan, in: cache).removeParts()
+                return .done
+            }
             let isDone = try SetFolder.remove(
                 plan, from: task.place.folderPath, files: removesFiles, isCancelled: isCancelled)
             return isDone ? .done : .cancelled
@@ -165,6 +170,13 @@ extension TaskProblem {
         self.init(
             next, kind: SetWords.kind(unrecorded: error), message: texts.joined(separator: "; "),
             code: ExitStatus.disk.rawValue)
+    }
+
+    /// Creates the problem of files of the Hub whose server or token cannot be used.
+    init(_ reason: DownloadError.Reason, of grant: HubGrant) {
+        self.init(
+            .retry, kind: "invalid_access", message: HubWords.unusable(reason, of: grant),
+            code: ExitStatus.usage.rawValue)
     }
 
     /// Creates the problem of a data set whose folder or plan cannot be used.

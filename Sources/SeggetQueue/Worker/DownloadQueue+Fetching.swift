@@ -105,7 +105,7 @@ extension DownloadQueue {
     }
 
     /// Notes an event of a task; at most its last 200 events are recorded.
-    private func addEvent(_ id: QueueTask.ID, _ event: String, _ message: String) {
+    func addEvent(_ id: QueueTask.ID, _ event: String, _ message: String) {
         let event = TaskEvent(time: secondsSince1970(), event: event, message: message)
         runs[id]?.timeline.add(event)
         subscribers.tell(.notice(id, event))

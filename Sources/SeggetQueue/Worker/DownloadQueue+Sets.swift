@@ -18,6 +18,7 @@ extension DownloadQueue {
             case .lostNetwork(let notice): await note(run.id, .notice(notice))
             case .hasNetwork(let notice?): await note(run.id, .notice(notice))
             case .hasNetwork(nil): await networkBack(run.id)
+            case .waits(let message): await addEvent(run.id, "waiting", message.text)
             }
         }
         await ended(run, await run.ending, lastByte)

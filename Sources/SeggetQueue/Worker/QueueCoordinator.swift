@@ -174,6 +174,9 @@ final class QueueCoordinator {
             }
         case .remove(let selection, let files):
             return try onEach(selection) { id throws(QueueError) in
+                if files, try store.task(id)?.options.hub?.cache != nil {
+                    return .refused(id, .keepsCache)
+                }
                 let entry = machine.entries[id]
                 // The part of a task that was just cancelled is deleted in any case.
                 let files = files || entry?.chore == .discard

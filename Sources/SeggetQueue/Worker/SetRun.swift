@@ -17,6 +17,8 @@ final class SetRun: TaskRun {
         case lostNetwork(DownloadNotice)
         /// A server has answered after that, with a notice if there is one.
         case hasNetwork(DownloadNotice?)
+        /// The run waits for another process, which is downloading the files.
+        case waits(Message)
     }
 
     /// How the run has ended.
@@ -31,13 +33,17 @@ final class SetRun: TaskRun {
         }
     }
 
-    private struct State {
+    struct State {
         var isCancelled = false
         var isEnded = false
         /// Whether the downloads wait for the network; `nil` before the first answer of a server.
         var isAway: Bool?
         var batch: DownloadBatch?
         var folder: SetFolder?
+        /// The files in the Hub's cache; `nil` for a set in a folder.
+        var cached: HubCachedSet?
+        /// Ends after a pause, or when the run is cancelled.
+        var pause: Task<Void, Never>?
         var set: FileSet
         /// The states of the files; empty until they were examined.
         var files: [TaskFile.State] = []
@@ -47,13 +53,26 @@ final class SetRun: TaskRun {
         var problems: [Int: TaskProblem] = [:]
         var failures = SetFailures()
         /// The problem that kept records from being written.
-        var unrecorded: TaskProblem?
+        var unrecorded: Obstacle?
         /// The bytes that ended files have received.
         var received: Int64 = 0
         /// The bytes that files keep that failed or were stopped.
         var kept: Int64 = 0
         var meter = RateMeter()
         var rate = 0.0
+
+        var plan: PlanFile? { folder?.plan ?? cached?.plan }
+        /// How far the set is; `nil` until that is known.
+        var figures: SetFigures? { folder?.figures ?? cached?.figures }
+
+        /// Changes the state of a file, and of those that are the same file in the Hub's cache.
+        mutating func mark(_ index: Int, _ new: TaskFile.State) {
+            guard let same = cached?.same(as: index) else { return files[index] = new }
+            for index in same {
+                cached?.count(index, files[index], new)
+                files[index] = new
+            }
+        }
     }
 
     /// Of more failed files, only the number is known.
@@ -63,13 +82,13 @@ final class SetRun: TaskRun {
 
     let id: QueueTask.ID
     let events: AsyncStream<Event>
-    private let report: AsyncStream<Event>.Continuation
+    let report: AsyncStream<Event>.Continuation
     private let task: QueueTask
-    private let planPath: String
-    private let options: DownloadOptions
-    private let refreshURL: RefreshURL?
-    private let session: DownloadSession
-    private let state: Monitor<State>
+    let planPath: String
+    let options: DownloadOptions
+    let refreshURL: RefreshURL?
+    let session: DownloadSession
+    let state: Monitor<State>
     private let start = monotonicSeconds()
     private let run: Answers
 
@@ -106,11 +125,12 @@ final class SetRun: TaskRun {
 
     /// Stops it in an orderly way and returns immediately.
     func cancel() {
-        let batch = state.withLock { state in
+        let (batch, pause) = state.withLock { state in
             state.isCancelled = true
-            return state.batch
+            return (state.batch, state.pause)
         }
         batch?.cancel()
+        pause?.cancel()
     }
 
     func traffic() async -> DownloadTraffic { DownloadTraffic() }
@@ -120,9 +140,8 @@ final class SetRun: TaskRun {
     var fileSet: FileSet? { state.withLock { Self.set($0) } }
 
     private static func set(_ state: State) -> FileSet {
-        guard let folder = state.folder else { return state.set }
+        guard let figures = state.figures else { return state.set }
         var set = state.set
-        let figures = folder.figures
         (set.files, set.filesDone, set.filesFailed) = (
             figures.files, figures.complete, figures.failed
         )
@@ -131,7 +150,7 @@ final class SetRun: TaskRun {
 
     var progress: DownloadProgress {
         state.withLock { state in
-            let figures = state.folder?.figures
+            let figures = state.figures
             let active = state.active.values
             let received = state.received + active.reduce(0) { $0 + $1.bytesReceived }
             state.rate = state.meter.rate(bytes: received, now: monotonicSeconds())
@@ -150,9 +169,10 @@ final class SetRun: TaskRun {
     /// The files; `nil` until they were examined.
     var files: TaskFiles.Known? {
         state.withLock { state in
-            guard let folder = state.folder, !state.files.isEmpty else { return nil }
+            guard let plan = state.plan, !state.files.isEmpty else { return nil }
             return TaskFiles.Known(
-                plan: folder.plan, states: state.files, active: state.active,
+                plan: plan, states: state.files, folder: state.cached?.snapshot.folder,
+                active: state.active,
                 problems: state.problems)
         }
     }
@@ -162,30 +182,55 @@ final class SetRun: TaskRun {
     private func download() async -> Ending {
         let ending = await attempt()
         let folder = state.withLock { $0.folder }
-        var problem: AssemblyError?
-        if let folder { problem = await offLoop("set") { () throws(Never) in folder.close() } }
-        let unrecorded = problem.map(TaskProblem.init(unrecorded:))
-        state.withLock { ($0.isEnded, $0.unrecorded) = (true, unrecorded) }
+        if let folder {
+            let problem = await offLoop("set") { () throws(Never) in folder.close() }
+            if let problem { note(unrecorded: problem) }
+        }
+        let unrecorded = state.withLock { state in
+            state.isEnded = true
+            return state.unrecorded
+        }
         report.finish()
         // A complete set fails, and its next run reads the files. Another end has its own cause.
-        guard let problem, let unrecorded, case .completed = ending else { return ending }
-        return .failed(FailureRule(problem), unrecorded, isNetworkLoss: false)
+        guard let unrecorded, case .completed = ending else { return ending }
+        return .failed(unrecorded.rule, unrecorded.problem, isNetworkLoss: false)
+    }
+
+    /// Notes the error that kept records from being written.
+    func note(unrecorded error: AssemblyError) {
+        let obstacle = Obstacle(
+            rule: FailureRule(error), problem: TaskProblem(unrecorded: error))
+        state.withLock { $0.unrecorded = $0.unrecorded ?? obstacle }
     }
 
     /// The problem that kept records from being written, once the run has ended.
-    var unrecorded: TaskProblem? { state.withLock { $0.unrecorded } }
+    var unrecorded: TaskProblem? { state.withLock { $0.unrecorded?.problem } }
 
     private func attempt() async -> Ending {
-        let (path, place, grant) = (planPath, task.place.folderPath, options.hub)
+        let hub: HubAccess?
+        do throws(DownloadError.Reason) {
+            hub = try options.hub.map { (grant) throws(DownloadError.Reason) in
+                try HubAccess(grant)
+            }
+        } catch {
+            let problem = TaskProblem(error, of: options.hub ?? HubGrant())
+            return .failed(.final, problem, isNetworkLoss: false)
+        }
+        if let hub, let cache = options.hub?.cache { return await attempt(in: cache, hub) }
+        return await attemptInFolder(hub)
+    }
+
+    private func attemptInFolder(_ hub: HubAccess?) async -> Ending {
+        let (path, place) = (planPath, task.place.folderPath)
         let state = state
         let opened = await offLoop("set") { () throws(Never) in
-            Self.open(path, in: place, grant, state)
+            Self.open(path, in: place, hub, state)
         }
         let (folder, work): (SetFolder, SetWork)
         switch opened {
         case .success(let pair): (folder, work) = pair
         case .failure(let obstacle):
-            return .failed(obstacle.rule, obstacle.problem, isNetworkLoss: false)
+            return obstacle.ending
         }
         let batch = state.withLock { state -> DownloadBatch? in
             state.files = Array(repeating: .complete, count: folder.plan.count)
@@ -196,23 +241,30 @@ final class SetRun: TaskRun {
         }
         guard let batch else { return .stopped }
         report.yield(.began)
+        await follow(batch) { [self] in take($0, Int(work.files[$0.index])) }
+        return end(folder, work)
+    }
+
+    /// Follows a batch to its end.
+    ///
+    /// - Parameters:
+    ///   - batch: The batch.
+    ///   - take: Takes an event; returns whether bytes were received.
+    func follow(_ batch: DownloadBatch, take: (BatchEvent) -> Bool) async {
         var lastReport = -Double.infinity
         for await event in batch.events {
-            if take(event, Int(work.files[event.index])),
-                monotonicSeconds() - lastReport > Self.interval
-            {
+            if take(event), monotonicSeconds() - lastReport > Self.interval {
                 lastReport = monotonicSeconds()
                 report.yield(.received)
             }
         }
-        return end(folder, work)
     }
 
     /// Takes an event of a file; returns whether it has received bytes.
-    private func take(_ event: BatchEvent, _ index: Int) -> Bool {
+    func take(_ event: BatchEvent, _ index: Int) -> Bool {
         switch event.kind {
         case .begun:
-            state.withLock { $0.files[index] = .active }
+            state.withLock { $0.mark(index, .active) }
         case .event(.progress(let progress)):
             return state.withLock { state in
                 let earlier = state.active.updateValue(progress, forKey: index)
@@ -244,20 +296,23 @@ final class SetRun: TaskRun {
             let last = state.active.removeValue(forKey: index)
             switch result {
             case .success(let file):
-                state.files[index] = .complete
+                state.mark(index, .complete)
                 state.received += file.bytesReceived
                 return (nil, file.bytesReceived > last?.bytesReceived ?? 0)
             case .failure(let error):
                 state.received += last?.bytesReceived ?? 0
                 state.kept += error.bytesKept
                 guard error.reason != .cancelled else {
-                    state.files[index] = .missing
+                    state.mark(index, .missing)
                     return (nil, false)
                 }
-                state.files[index] = .failed
+                state.mark(index, .failed)
                 state.failures.add(error)
                 if state.problems.count < Self.mostProblems {
-                    state.problems[index] = TaskProblem(error)
+                    let problem = TaskProblem(error)
+                    for index in state.cached?.same(as: index) ?? [index] {
+                        state.problems[index] = problem
+                    }
                 }
                 return (state.failures.endsRun ? state.batch : nil, false)
             }
@@ -272,11 +327,7 @@ final class SetRun: TaskRun {
         }
         let figures = folder.figures
         if figures.complete == figures.files {
-            return .completed(
-                DownloadedFile(
-                    path: folder.path, size: figures.bytesComplete, verified: [],
-                    bytesReceived: received, bytesResumed: 0,
-                    duration: .seconds(monotonicSeconds() - start)))
+            return completed(folder.path, size: figures.bytesComplete, received: received)
         }
         guard !isCancelled else { return .stopped }
         guard let (error, rule) = failures.ending, rule != .final || work.foreign.isEmpty else {
@@ -288,21 +339,39 @@ final class SetRun: TaskRun {
                 code: ExitStatus.cannotCreate.rawValue)
             return .failed(.final, problem, isNetworkLoss: false)
         }
+        return Self.failed(error, rule, failures, of: figures.files)
+    }
+
+    /// Returns the end of a complete set.
+    func completed(_ path: String, size: Int64, received: Int64) -> Ending {
+        .completed(
+            DownloadedFile(
+                path: path, size: size, verified: [], bytesReceived: received, bytesResumed: 0,
+                duration: .seconds(monotonicSeconds() - start)))
+    }
+
+    /// Returns the end of a set of which files have failed.
+    static func failed(
+        _ error: DownloadError, _ rule: FailureRule, _ failures: SetFailures, of count: Int
+    ) -> Ending {
         var problem = TaskProblem(error)
         problem.message =
-            SetEnding.failed(failures.count, of: figures.files, cause: problem.message).text
+            SetEnding.failed(failures.count, of: count, cause: problem.message).text
         return .failed(rule, problem, isNetworkLoss: failures.areNetworkLosses)
     }
 
     /// Why a set cannot be downloaded.
-    fileprivate struct Obstacle: Error {
+    struct Obstacle: Error {
         var rule: FailureRule
         var problem: TaskProblem
+
+        /// The end of the run.
+        var ending: Ending { .failed(rule, problem, isNetworkLoss: false) }
     }
 
     /// Opens the plan and the folder, and finds out which files are complete; blocks.
     private static func open(
-        _ path: String, in place: String, _ grant: HubGrant?, _ state: Monitor<State>
+        _ path: String, in place: String, _ hub: HubAccess?, _ state: Monitor<State>
     ) -> Result<(SetFolder, SetWork), Obstacle> {
         let plan: PlanFile
         do throws(PlanError) {
@@ -311,8 +380,6 @@ final class SetRun: TaskRun {
             return .failure(Obstacle(.plan(error, path: path)))
         }
         do throws(SetError) {
-            // A token that cannot be used is none; the Hub then says what it refuses.
-            let hub = grant.flatMap { try? HubAccess($0) }
             let folder = try SetFolder(plan, in: place, hub: hub, describe: SetFailure.init)
             state.withLock { $0.folder = folder }
             let work = try folder.examine { state.withLock { $0.isCancelled } }
@@ -324,7 +391,7 @@ final class SetRun: TaskRun {
 }
 
 extension SetRun.Obstacle {
-    fileprivate init(_ error: SetError) {
+    init(_ error: SetError) {
         problem = TaskProblem(error)
         switch error {
         case .assembly(let error): rule = FailureRule(error)

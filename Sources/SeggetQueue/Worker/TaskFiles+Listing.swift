@@ -8,6 +8,8 @@ extension TaskFiles {
     struct Known: Sendable {
         var plan: PlanFile
         var states: [TaskFile.State]
+        /// The path of the folder of the files; `nil` for that of the task.
+        var folder: String?
         var active: [Int: DownloadProgress] = [:]
         var problems: [Int: TaskProblem] = [:]
     }
@@ -40,7 +42,8 @@ extension TaskFiles {
                     error: state == .failed ? known.problems[index]?.forClients : nil))
         }
         self.init(
-            id: task.id, folder: task.place.folderPath, files: files, matching: matching,
+            id: task.id, folder: known.folder ?? task.place.folderPath, files: files,
+            matching: matching,
             counts: counts)
     }
 
@@ -77,7 +80,11 @@ extension TaskFiles {
         }
         let known: Known
         do throws(SetError) {
-            known = try Self.recorded(plan, in: task.place.folderPath)
+            if let cache = task.options.hub?.cache {
+                known = try Self.recorded(plan, inCache: cache)
+            } else {
+                known = try Self.recorded(plan, in: task.place.folderPath)
+            }
         } catch {
             throw QueueError(.planLost(path, reason: TaskProblem(error).message))
         }
@@ -92,15 +99,39 @@ extension TaskFiles {
         var known = Known(plan: plan, states: recorded.isComplete.map { $0 ? .complete : .missing })
         for (index, failure) in recorded.failures where !recorded.isComplete[index] {
             known.states[index] = .failed
-            known.problems[index] = TaskProblem(
-                kind: failure.kind, message: failure.message, hint: failure.hint ?? "",
-                code: failure.code)
+            known.problems[index] = TaskProblem(failure)
+        }
+        return known
+    }
+
+    /// Returns what the records in the Hub's cache state about the files of a plan.
+    private static func recorded(
+        _ plan: PlanFile, inCache cache: String
+    ) throws(SetError) -> Known {
+        let snapshot = try HubSnapshot(plan, in: cache, writes: false)
+        let recorded = try snapshot.recorded()
+        var known = Known(plan: plan, states: [], folder: snapshot.folder)
+        for index in 0..<plan.count {
+            let name = (try? plan.file(at: index))?.strongestDigest?.hex ?? ""
+            known.problems[index] = recorded.failures[name].map { TaskProblem($0) }
+            known.states.append(
+                recorded.complete.contains(name)
+                    ? .complete : known.problems[index] == nil ? .missing : .failed)
         }
         return known
     }
 
     private static func unreadable(_ error: PlanError, _ path: String) -> QueueError {
         QueueError(.planLost(path, reason: CommandRefusal.plan(error, path: path).message))
+    }
+}
+
+extension TaskProblem {
+    /// Creates the problem of a file from its record.
+    fileprivate init(_ failure: SetFailure) {
+        self.init(
+            kind: failure.kind, message: failure.message, hint: failure.hint ?? "",
+            code: failure.code)
     }
 }
 

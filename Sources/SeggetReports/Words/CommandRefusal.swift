@@ -16,6 +16,8 @@ package enum CommandRefusal: Error, Sendable, Hashable {
     case emptyPlan(String)
     /// The task is a data set, whose files the queue does not move.
     case movesNoSet
+    /// The files of the task are in the Hub's cache, and are not removed with it.
+    case keepsCache
     /// The task would have no URL.
     case noURL
     /// The text is not the name of a file.
@@ -47,6 +49,8 @@ package enum CommandRefusal: Error, Sendable, Hashable {
         case .plan(let error, let path): Diagnostic.messages(error, path: path)[0].text
         case .emptyPlan(let path): "the plan \(Diagnostic.quote(path)) has no files"
         case .movesNoSet: "is a data set, whose files the queue neither moves nor renames"
+        case .keepsCache:
+            "its files are in the Hub's cache, which other programs use: remove it without them"
         case .noURL: "a task needs a URL"
         case .invalidName(let name):
             "\(Diagnostic.quote(String(name.prefix(80)))) is not a file name: it must have no `/`, "
@@ -74,7 +78,7 @@ package enum CommandRefusal: Error, Sendable, Hashable {
         case .plan(let error, _): Diagnostic.status(error)
         case .pathTaken, .fileExists, .cancelled, .fileChanged: .cannotCreate
         case .noTask, .noTag, .idTaken, .noURL, .invalidName, .reservedName, .differs, .member,
-            .guarded, .emptyPlan, .movesNoSet:
+            .guarded, .emptyPlan, .movesNoSet, .keepsCache:
             .usage
         }
     }

@@ -15,10 +15,9 @@ extension Diagnostic {
                 )
             case .scheme("hf"):
                 (
-                    "\(text) is an address of the Hugging Face Hub, which only `segget get` "
-                        + "and `segget plan` take",
-                    "in the queue, add a plan: `segget plan hf://… -o PLAN`, and `segget add --plan "
-                        + "PLAN`"
+                    "\(text) is an address of the Hugging Face Hub, which only `segget get`, "
+                        + "`segget add` and `segget plan` take, alone",
+                    "for the queue, use `segget add hf://…` on the machine itself"
                 )
             case .scheme(let scheme):
                 (

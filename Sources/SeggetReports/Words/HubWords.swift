@@ -1,4 +1,5 @@
 package import Assembler
+package import Segmenter
 
 /// The texts about the Hub's cache.
 ///
@@ -31,6 +32,24 @@ package enum HubWords {
     package static func wrong(_ path: String) -> String {
         "\(Diagnostic.quote(path)) does not have the content that the Hub states; segget did not "
             + "write it, and left it as it is"
+    }
+
+    /// Returns the message about such a blob for the queue, with the next step.
+    package static func wrongForQueue(_ path: String) -> String {
+        "\(wrong(path)): remove it, then retry"
+    }
+
+    /// Returns the message about a server or token that cannot be used; it does not show the token.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason.
+    ///   - grant: Where the token is.
+    /// - Returns: The message.
+    package static func unusable(_ reason: DownloadError.Reason, of grant: HubGrant) -> String {
+        if case .invalidURL = reason { return "HF_ENDPOINT is not an http or https URL" }
+        let place = grant.file.map { "the file \(Diagnostic.quote($0))" } ?? grant.variable
+        return "the token for the Hub" + (place.map { " in \($0)" } ?? "")
+            + " has a space or control character in it"
     }
 
     /// Returns the message about something else that has the path of a blob.

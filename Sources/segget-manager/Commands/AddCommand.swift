@@ -13,6 +13,7 @@ struct AddCommand: ParsableCommand {
     static let configuration = QueueCommandName.add.configuration(
         usage: """
             segget add <url>... [<options>]
+            segget add hf://<org>/<name> [<options>]
             segget add --plan <file> [<options>]
             segget add --recover <dir> [<options>]
             """,
@@ -22,7 +23,9 @@ struct AddCommand: ParsableCommand {
             or was cancelled. To download a copy, use `--again`, or `-d` or `-o` with another path.
             """)
 
-    @Argument(help: ArgumentHelp("The http or https URLs to download.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp(
+            "The http or https URLs to download, or one `hf://` address.", valueName: "url"))
     var urls: [String] = []
 
     @OptionGroup var placing: PlaceOptions
@@ -134,9 +137,9 @@ struct AddCommand: ParsableCommand {
                     + (urls.isEmpty ? "`--input-file`" : "those on the command line"))
         }
         if try hubAddress != nil {
-            guard directory != nil else {
+            guard output == nil else {
                 throw ValidationError(
-                    "`--directory` is missing: the queue saves files of the Hub in a folder")
+                    "`--output` names one file; for `hf://`, use `--directory`")
             }
         } else {
             guard chosen.include.isEmpty, chosen.exclude.isEmpty else {
@@ -287,7 +290,12 @@ struct AddCommand: ParsableCommand {
             let style = display.style(terminal: .standardError, json: json != nil)
             let made = HubPlan(address, try hub.access(), options, chosen.filter, style)
             options.hub = try hub.grant()
-            let place = QueueTask.Place(root: folder)
+            var place = QueueTask.Place(root: folder)
+            if directory == nil {
+                let cache = Paths.absolute(try HubOptions.cache)
+                options.hub?.cache = cache
+                place.root = HubSnapshot.folder(of: address, in: cache)
+            }
             return [try task(NewTask(plan: made.path, to: place, options: options))]
         }
         if let plan {
@@ -410,6 +418,7 @@ extension DownloadOptions {
     mutating func makePathsAbsolute() {
         adopt = adopt.map(Paths.absolute)
         caCertificate = caCertificate.map(Paths.fromRoot)
+        if let file = hub?.file { hub?.file = Paths.fromRoot(file) }
         access.netrcFile = access.netrcFile.map(Paths.fromRoot)
         access.cookieFile = access.cookieFile.map(Paths.fromRoot)
         access.clientCertificate = access.clientCertificate.map(Paths.fromRoot)
