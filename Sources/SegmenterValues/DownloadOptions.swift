@@ -20,6 +20,10 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// If the server offers another one, the download fails before the first byte.
     public var pin: FilePin?
+    /// The range of the remote file that is downloaded as if it were a file; `nil` for all of it.
+    ///
+    /// ``checksum`` and ``pin`` are those of the range, whose length is the size of the pin.
+    package var window: RemoteWindow?
     /// The Hugging Face Hub and where its token is found, for a set of this source; `nil` for no
     /// token.
     public var hub: HubGrant?

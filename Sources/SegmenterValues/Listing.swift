@@ -62,6 +62,10 @@ public struct Listing: Sendable, Hashable {
         public var mirrors: [String]
         /// How to get a fresh link.
         public var renewal: Renewal
+        /// The range of the remote file that is this file; `nil` for all of it.
+        ///
+        /// ``size`` is then the length of the range, and ``digests`` are those of its bytes.
+        public var window: RemoteWindow?
 
         /// Creates a file.
         public init(

@@ -22,6 +22,7 @@ extension PlanFile {
         var options = options
         options.checksum = file.strongestDigest
         options.pin = file.pin
+        options.window = file.window
         options.mirrors = file.mirrors
         options.access.negotiates = false
         if source.kind == .hub, let hub {
@@ -51,6 +52,9 @@ extension Listing.File {
     ///
     /// If it is ``Listing/File/openVersion``, any version is the planned one.
     var version: UInt64 {
+        if let window {
+            return shortHash(of: "\(window.range) \(window.size) \(digests) \(etag ?? "-")")
+        }
         guard digests.isEmpty else {
             return shortHash(of: "\(size ?? -1) \(digests.map(\.description).sorted())")
         }

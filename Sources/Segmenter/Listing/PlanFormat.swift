@@ -51,11 +51,13 @@ enum PlanFormat {
         var lastModified: String?
         var link: Link?
         var until: Int64?
+        /// Start and end of a range, and the size of the remote file.
+        var range: [Int64]?
 
         enum Link: String, Codable { case resolved, signed }
 
         enum CodingKeys: String, CodingKey {
-            case path, url, mirrors, size, digests, etag, link, until
+            case path, url, mirrors, size, digests, etag, link, until, range
             case lastModified = "last_modified"
         }
     }
@@ -77,6 +79,7 @@ enum PlanFormat {
         line.size = file.size
         line.digests = file.digests.isEmpty ? nil : file.digests
         (line.etag, line.lastModified) = (file.etag, file.lastModified)
+        line.range = file.window.map { [$0.range.start, $0.range.end, $0.size] }
         switch file.renewal {
         case .stable: break
         case .resolved: line.link = .resolved
@@ -127,7 +130,9 @@ enum PlanFormat {
         }
         guard let url = entry.url, isAddress(url), entry.mirrors?.allSatisfy(isAddress) ?? true
         else { throw PlanError(.badAddress, line: number) }
-        guard entry.size ?? 0 >= 0 else { throw PlanError(.badSize, line: number) }
+        guard entry.size ?? 0 >= 0, entry.range == nil || entry.window != nil else {
+            throw PlanError(.badSize, line: number)
+        }
         return file(entry, at: url)
     }
 
@@ -156,10 +161,12 @@ enum PlanFormat {
             case .resolved: .resolved
             case .signed: .signed(until: entry.until)
             }
-        return Listing.File(
+        var file = Listing.File(
             path: entry.path, address: url, size: entry.size, digests: entry.digests ?? [],
             etag: entry.etag, lastModified: entry.lastModified, mirrors: entry.mirrors ?? [],
             renewal: renewal)
+        file.window = entry.window
+        return file
     }
 
     /// Whether a text is an absolute http or https URL without credentials.
@@ -184,5 +191,15 @@ enum PlanFormat {
         }
         if bytes.count > 4095 { return .tooLong }
         return parts[0].elementsEqual(recordFolder.utf8) ? .reserved : nil
+    }
+}
+
+extension PlanFormat.Line {
+    /// The range of the remote file; `nil` if there is none, or it is not possible.
+    fileprivate var window: RemoteWindow? {
+        guard let range, range.count == 3, range[0] >= 0, range[0] < range[1],
+            range[1] <= range[2], range[1] - range[0] == size
+        else { return nil }
+        return RemoteWindow(ByteRange(range[0], range[1]), of: range[2])
     }
 }

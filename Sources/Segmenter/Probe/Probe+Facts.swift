@@ -17,9 +17,12 @@ extension Probe {
         var identity = reply.identity(
             size: part == nil ? reply.contentLength : part?.total,
             time: secondsSince1970(httpDate:))
+        var whole = identity
+        // All ranges of a file have its validators.
+        if let window = connecting.window { whole.size = window.size }
         identity.distrust(
             connecting.memory.validators.shared(
-                in: identity, at: here.origin, of: url.text, now: secondsSince1970()))
+                in: whole, at: here.origin, of: url.text, now: secondsSince1970()))
         return identity
     }
 

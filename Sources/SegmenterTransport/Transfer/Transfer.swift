@@ -206,7 +206,10 @@ package final class Transfer {
         // Interim responses precede the final one (RFC 9110 §15.2).
         guard status >= 200 else { return true }
         if let cookies { share.keepCookies(of: handle, request, before: cookies) }
-        let reply = Reply(status: status, readFrom: handle)
+        var reply = Reply(status: status, readFrom: handle)
+        if let window = request.connecting.window {
+            reply.show(window, asked: request.range, by: request.method)
+        }
         return !head.take(reply) || judge(reply)
     }
 

@@ -14,6 +14,8 @@ extension TransferRequest {
         package var endsToRest: Bool
         /// The access options, with the credentials of the URL if the options have none.
         package private(set) var access: AccessOptions
+        /// The range of the file that the download treats as the file; `nil` for all of it.
+        package let window: RemoteWindow?
         /// The caller's headers.
         package let headers: [String]
         /// The origin for which the credentials, headers and client certificate are intended.
@@ -28,7 +30,7 @@ extension TransferRequest {
             connectTimeout = options.connectTimeout.inSeconds
             stallTimeout = options.stallTimeout.inSeconds
             endsToRest = options.endsToRest
-            headers = options.headers
+            (headers, window) = (options.headers, options.window)
             origin = url.origin
             var access = options.access
             if access.bearerToken == nil {

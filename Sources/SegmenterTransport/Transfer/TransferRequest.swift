@@ -57,6 +57,12 @@ package struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+    /// The requested bytes of the remote file; `nil` for the whole file, and if there is no body.
+    private var remoteRange: ByteRange? {
+        guard let window = connecting.window else { return range }
+        return method == .head ? nil : window.remote(range)
+    }
+
     /// Sets all options of a new easy handle, except the callbacks.
     ///
     /// - Returns: The lists that the handle refers to; the caller frees them after the handle.
@@ -125,7 +131,7 @@ extension TransferRequest {
         if let token = permitted.access.bearerToken {
             lines.append("Authorization: Bearer \(token)")
         }
-        if let range { lines.append("Range: \(range.headerValue)") }
+        if let range = remoteRange { lines.append("Range: \(range.headerValue)") }
         if let ifRange { lines.append("If-Range: \(ifRange)") }
         setter.set(CURLOPT_HTTPHEADER, lines)
         if let address, !mayUseProxy {
