@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SeggetCommand
 import SeggetQueue
 import Segmenter
 import Testing
