@@ -107,9 +107,8 @@ int segget_set_modified(int fd, int64_t seconds) {
     return futimens(fd, times);
 }
 
-ssize_t segget_copy_range(int from, int to, off_t offset, size_t length) {
-    off_t source = offset, target = offset;
-    return copy_file_range(from, &source, to, &target, length, 0);
+ssize_t segget_copy_range(int from, off_t start, int to, off_t place, size_t length) {
+    return copy_file_range(from, &start, to, &place, length, 0);
 }
 
 int segget_set_attribute(int fd, const char *name, const void *value, size_t length) {

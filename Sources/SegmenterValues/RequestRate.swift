@@ -42,6 +42,17 @@ public struct RequestRate: Sendable, Hashable, Codable, LosslessStringConvertibl
         (self.count, self.period) = (count, period)
     }
 
+    /// Returns the rate of each of several processes that together have this one.
+    ///
+    /// - Parameter count: The number of processes.
+    /// - Returns: The rate, rounded down, but at least one request an hour.
+    package func divided(by count: Int) -> RequestRate {
+        let hourly = Double(self.count) * 3600 / period.seconds / Double(max(1, count))
+        let each = period.seconds * hourly / 3600
+        if each >= 1, let rate = RequestRate(Int(each), per: period) { return rate }
+        return RequestRate(max(1, Int(hourly)), per: .hour) ?? self
+    }
+
     /// Parses a text such as `10/s`, `600/m`, `5000/h` or `10`, which is a number per second.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -125,7 +125,7 @@ extension Digest: Codable {
 
 extension Digest {
     /// The value of a CRC-32 as a number.
-    var crc32: UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+    package var crc32: UInt32 { bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
 extension [Digest] {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Copies bytes of an open file to the same offset of another file.
+/// Copies bytes of an open file to another file.
 struct FileCopy {
     /// The file descriptor of the source.
     let source: Int32
@@ -9,6 +9,8 @@ struct FileCopy {
     /// The file descriptor of the target.
     let target: Int32
     let targetPath: String
+    /// How many bytes further on the target has the bytes.
+    var shift: Int64 = 0
 
     /// The maximum number of bytes to copy between two checks for cancellation.
     private static let step: Int64 = 64 << 20
@@ -27,7 +29,8 @@ struct FileCopy {
         while position < range.end {
             guard !isCancelled() else { return false }
             let length = Int(min(range.end - position, Self.step))
-            let count = segget_copy_range(source, target, off_t(position), length)
+            let count = segget_copy_range(
+                source, off_t(position), target, off_t(position + shift), length)
             if count < 0, errno == EINTR { continue }
             // Some pairs of file systems and old kernels do not support copy_file_range(2).
             if count < 0, errno == EXDEV || isUnsupported(errno: errno) {
@@ -53,7 +56,7 @@ struct FileCopy {
             guard let bytes = buffer.read(source, from: position, to: range.end) else {
                 throw .io(operation: "pread", path: sourcePath, errno: errno)
             }
-            let error = writeFully(target, bytes, at: position)
+            let error = writeFully(target, bytes, at: position + shift)
             guard error == 0 else {
                 throw .io(operation: "pwrite", path: targetPath, errno: error)
             }

@@ -368,6 +368,24 @@ package final class LedgerFile: Sendable {
         }
     }
 
+    /// Calls `body` with each record, in order.
+    ///
+    /// - Throws: `AssemblyError.io`.
+    package func forEachRecord(_ body: (LedgerRecord) -> Void) throws(AssemblyError) {
+        let descriptor = state.withLock { $0.descriptor }
+        try Self.reading(path) { () throws(FileLines.Failure) in
+            try Self.forEachLine(of: LedgerRecord.self, in: descriptor, seed) { line, _ in
+                for record in line.files ?? [] { body(record) }
+            }
+        }
+    }
+
+    /// Returns the name of the set whose ledger a folder has; `nil` if it has none, or several.
+    package static func onlySet(in folder: Folder) -> String? {
+        let sets = folder.entryNames.filter { $0.hasSuffix(".ledger") }.map { $0.dropLast(7) }
+        return sets.count == 1 ? sets.first.map(String.init) : nil
+    }
+
     /// Returns the record at a place; `nil` if it can no longer be read.
     package func record(at place: Place) -> LedgerRecord? {
         let descriptor = state.withLock { $0.descriptor }

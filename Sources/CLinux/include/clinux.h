@@ -58,10 +58,10 @@ int segget_replace_descriptor(int from, int to);
 // UTIME_OMIT). Returns 0, or -1 with errno.
 int segget_set_modified(int fd, int64_t seconds);
 
-// Copies up to `length` bytes to the same `offset` of another file, as a shared copy if the file
+// Copies up to `length` bytes from `start` to `place` of another file, as a shared copy if the file
 // system supports that (copy_file_range(2)). Returns the number of bytes copied, 0 at the end of
 // the file, or -1 with errno.
-ssize_t segget_copy_range(int from, int to, off_t offset, size_t length);
+ssize_t segget_copy_range(int from, off_t start, int to, off_t place, size_t length);
 
 // Sets an extended attribute of an open file (fsetxattr(2)). Returns 0, or -1 with errno.
 int segget_set_attribute(int fd, const char *name, const void *value, size_t length);

@@ -27,8 +27,11 @@ package final class Interrupts: Sendable {
 
     /// Blocks the signals in the calling thread and in all threads that it starts.
     ///
-    /// - Parameter isService: Whether SIGHUP reloads the settings, even if it was ignored before.
-    package init(isService: Bool = false) {
+    /// - Parameters:
+    ///   - isService: Whether SIGHUP reloads the settings, even if it was ignored before.
+    ///   - patience: The seconds that an orderly stop may take.
+    package init(isService: Bool = false, patience: Int = 1) {
+        self.patience = patience
         // nohup(1) ignores SIGHUP so that the process survives a hang-up. A blocked signal is
         // queued even if it is ignored, so it would stop the download.
         stopping = [SIGINT, SIGTERM] + [SIGHUP].filter { !isService && !Self.isIgnored($0) }
@@ -48,7 +51,7 @@ package final class Interrupts: Sendable {
     ///
     /// Received bytes are recorded at its beginning. Only a slow disk, or a reader that does not
     /// read the output, delays it longer.
-    private static let patience = 1
+    private let patience: Int
 
     /// Waits until another thread has a value; a signal ends the process immediately.
     ///
@@ -102,7 +105,7 @@ package final class Interrupts: Sendable {
         first.store(signal, ordering: .releasing)
         guard stop() else { _exit(code(signal)) }
         var set = Self.set(of: stopping)
-        var patience = timespec(tv_sec: Self.patience, tv_nsec: 0)
+        var patience = timespec(tv_sec: patience, tv_nsec: 0)
         while true {
             let next = sigtimedwait(&set, nil, &patience)
             if next < 0, errno == EINTR { continue }

@@ -8,7 +8,7 @@ import Segmenter
 package struct Segget: ParsableCommand {
     package static let configuration: CommandConfiguration = root([
         GetCommand.self, PlanCommand.self, ProbeCommand.self, VerifyCommand.self,
-        RepairCommand.self, StatusCommand.self, BenchCommand.self,
+        RepairCommand.self, StatusCommand.self, FleetCommand.self, BenchCommand.self,
     ])
 
     package init() {}

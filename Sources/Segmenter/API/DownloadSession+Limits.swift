@@ -27,6 +27,19 @@ extension DownloadSession {
         loop.perform { $0.servers.maxRequests = rate }
     }
 
+    /// Limits the number of requests that each server serves at a time, from now on.
+    package func boundConnections(_ most: Int) {
+        loop.perform { $0.servers.mostActive = most }
+    }
+
+    /// Sends a server no requests for some seconds, because it has refused those of others.
+    package func pause(_ origin: String, for seconds: Double) {
+        loop.perform { worker in
+            let now = monotonicSeconds()
+            worker.servers.refused(by: origin, for: seconds, asked: now, served: 0, now: now)
+        }
+    }
+
     /// Halves the rate limit; without a limit, sets it to half of the current rate.
     ///
     /// Halving never sets a limit below 1 KiB/s. The download that started first reports the new

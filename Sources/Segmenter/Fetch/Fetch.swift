@@ -536,7 +536,8 @@ extension Fetch: FetchFacts {
         }
         servers.hosts[origin]?.report(id, use)
         servers.hosts[origin]?.step(
-            network(to: origin), limit: servers.limits[origin]?.limit,
+            network(to: origin), 
+            limit: [servers.limits[origin]?.limit, servers.mostActive].compactMap(\.self).min(),
             others: worker.smallRequests.underWay(at: origin), backlog: set.backlog(origin),
             now: now)
         if let room = servers.hosts[origin]?.room { set.found(origin, room) }
@@ -554,6 +555,8 @@ extension Fetch: FetchFacts {
         get { servers.limits[origin] }
         set { servers.limits[origin] = newValue }
     }
+
+    var mostActive: Int? { servers.mostActive }
 
     subscript(quotaOf origin: String) -> RequestQuota? {
         get { servers[quotaOf: origin] }

@@ -1,5 +1,7 @@
 // The facts about a server that all downloads share, and how one fetch uses them.
 extension FetchFacts {
+    package var mostActive: Int? { nil }
+
     // MARK: Servers that have sent nothing yet
 
     /// Decides after a failed request to a server that has sent nothing in this session, if no
@@ -35,6 +37,7 @@ extension FetchFacts {
     /// - Returns: Whether one more request is allowed.
     package func allows(_ origin: String, beside own: @autoclosure () -> ServerLimit.Load) -> Bool {
         guard isDue(origin, beside: own()) else { return false }
+        if let mostActive, (othersLoad(at: origin) + own()).active >= mostActive { return false }
         guard let limit = self[limitOf: origin], limit.limit != nil else { return true }
         return limit.allows(beside: othersLoad(at: origin) + own(), now: now)
     }

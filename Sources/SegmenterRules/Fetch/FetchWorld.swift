@@ -49,6 +49,8 @@ package protocol FetchFacts: AnyObject {
     func share(of origin: String, _ use: HostGovernor.Use) -> Int
     /// The learned limit of a server's simultaneous requests; shared by all downloads.
     subscript(limitOf origin: String) -> ServerLimit? { get set }
+    /// The most requests to each server at a time, over all downloads; `nil` for no bound.
+    var mostActive: Int? { get }
     /// The learned facts about a server that counts requests; shared by all downloads.
     subscript(quotaOf origin: String) -> RequestQuota? { get set }
     /// Returns the requests of all other fetches at a server.

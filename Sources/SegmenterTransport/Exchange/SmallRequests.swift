@@ -106,6 +106,9 @@ package final class SmallRequests: LoopResident {
         guard windows[origin]?.hasRoom(now: now) ?? true, politeDelay(origin, now) <= 0 else {
             return false
         }
+        if let most = servers.mostActive, servers.load(of: origin, now: now).active >= most {
+            return false
+        }
         guard let limit = servers.limits[origin], limit.limit != nil else { return true }
         return limit.allows(beside: servers.load(of: origin, now: now), now: now)
     }

@@ -21,6 +21,8 @@ package final class ServerBook {
     package var maxRequests: RequestRate? {
         didSet { for origin in quotas.keys { quotas[origin]?.pace.limit(to: maxRequests) } }
     }
+    /// The most requests to each server at a time; `nil` for no bound.
+    package var mostActive: Int?
     /// The governors of the hosts' connections for the files of sets.
     package var hosts: [String: HostGovernor] = [:]
     /// The meaning of 403 for each host.

@@ -1,0 +1,95 @@
+import Assembler
+import FoundationEssentials
+import SegmenterValues
+
+/// The lines of the files in the folder of a fleet, which `docs/fleet.md` specifies.
+///
+/// Pure.
+enum FleetFormat {
+    /// The format version that this code writes and reads.
+    static let version = 1
+    /// The names of the entries of the folder.
+    static let (head, plan, marks, work, hosts) = ("fleet", "plan", "marks", "work", "hosts")
+
+    /// The first line of the file `fleet`.
+    struct Head: Codable, Sendable, Hashable {
+        var fleet: Int
+        /// 16 random hexadecimal digits.
+        var id: String
+        /// The name of the set.
+        var set: String
+        /// The SHA-256 of the plan.
+        var plan: Digest
+        var files: Int
+        /// The sum of all sizes in bytes; absent if one is unknown.
+        var size: Int64?
+        var shards: Int
+        /// The most connections to a host, over all workers; absent for the usual bound.
+        var connections: Int?
+        /// The most requests to a host, over all workers.
+        var requests: String?
+
+        enum CodingKeys: String, CodingKey {
+            case fleet = "segget_fleet"
+            case id, set, plan, files, size, shards, connections, requests
+        }
+    }
+
+    /// The line of a shard.
+    struct Shard: Codable, Sendable, Hashable {
+        var shard: Int
+        /// The index of the first file in the plan.
+        var file: Int
+        /// The bytes of that file that belong to the shard before.
+        var offset: Int64
+    }
+
+    /// Returns the initial value of the CRC-32 of each line of a fleet.
+    static func seed(id: String) -> UInt32 { CRC32.of("fleet \(id)".utf8) }
+
+    /// Decodes a line; `nil` if it does not match its checksum.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, _ line: [UInt8], seed: UInt32
+    ) -> Value? {
+        let line = line.last == UInt8(ascii: "\n") ? Array(line.dropLast()) : line
+        guard SealedLine.isIntact(line[...], seed: seed) else { return nil }
+        return try? JSONDecoder().decode(type, from: Data(line))
+    }
+}
+
+/// The process that has made a mark, as the mark says.
+struct FleetClaim: Codable, Sendable, Hashable {
+    /// Random digits, by which the process recognises its own mark.
+    var token: String
+    /// The process, in the format of a lock file.
+    var process: String
+    /// The element of the scheduler that started it, such as `slurm 12_3`; absent if unknown.
+    var element: String?
+    /// How often the scheduler has started the element again.
+    var restart: Int?
+    /// The version of segget.
+    var segget: String
+    /// The time in seconds since 1970, by the clock of the machine.
+    var at: Int64
+    /// For `failed`: the exit code, and what has happened.
+    var code: Int32?
+    var kind: String?
+    var message: String?
+    /// For `done`: the attempts whose folders have the files, latest first.
+    var sources: [Int]?
+    /// For `void`: the paths of files whose content is wrong.
+    var paths: [String]?
+}
+
+/// A line of the file in which a worker records its progress.
+struct FleetBeat: Codable, Sendable, Hashable {
+    /// The bytes that the attempt has received.
+    var bytes: Int64
+    /// The bytes and files of the shard that are complete.
+    var complete: Int64
+    var files: Int
+    /// The received bytes a second.
+    var rate: Int64
+    /// The time in seconds since 1970, by the clock of the machine.
+    var at: Int64
+}
