@@ -241,7 +241,8 @@ package struct FleetWorkOptions: ParsableArguments {
     package var requeue = false
 
     @Option(
-        help: ArgumentHelp("Limit the rate of this worker, such as 500K or 8Mbit.", valueName: "rate"),
+        help: ArgumentHelp(
+            "Limit the rate of this worker, such as 500K or 8Mbit.", valueName: "rate"),
         transform: LimitCommandOptions.rate)
     package var limitRate: Double?
 

@@ -25,7 +25,8 @@ struct FleetJob: Equatable {
     var tokenFile: String?
 
     private var common: String {
-        (isShared ? " --shared" : "") + (tokenFile.map { " --hf-token-file \(Self.quote($0))" } ?? "")
+        (isShared ? " --shared" : "")
+            + (tokenFile.map { " --hf-token-file \(Self.quote($0))" } ?? "")
     }
 
     private func work(_ index: String) -> String {
@@ -39,9 +40,11 @@ struct FleetJob: Equatable {
 
     /// Returns a word for a shell, quoted if it needs that.
     static func quote(_ word: String) -> String {
-        let isPlain = !word.isEmpty && word.allSatisfy {
-            $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:@%".contains($0))
-        }
+        let isPlain =
+            !word.isEmpty
+            && word.allSatisfy {
+                $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:@%".contains($0))
+            }
         return isPlain ? word : "'\(word.replacing("'", with: "'\\''"))'"
     }
 
@@ -58,9 +61,10 @@ struct FleetJob: Equatable {
         ]
         if let licenses { lines.append("#SBATCH --licenses=\(licenses)") }
         lines += [
-            "# Exit code 75 means: run it again. " + (requeues
-                ? "The site does not do that, so segget requeues its element."
-                : "The site does that (RequeueExit)."),
+            "# Exit code 75 means: run it again. "
+                + (requeues
+                    ? "The site does not do that, so segget requeues its element."
+                    : "The site does that (RequeueExit)."),
             "exec \(work(""))\(requeues ? " --requeue" : "")",
         ]
         return lines.joined(separator: "\n") + "\n"

@@ -94,7 +94,8 @@ package enum FleetWords {
             let count = result.missing.count + Set(result.wrong.map(\.path)).count
             messages.append(
                 Message(
-                    .error, "\(Units.count(Int64(count), "file")) missing or wrong; the plan of "
+                    .error,
+                    "\(Units.count(Int64(count), "file")) missing or wrong; the plan of "
                         + "the rest is \(Diagnostic.quote(rest))"))
             let folder = place.map { " -d \($0)" } ?? ""
             messages.append(

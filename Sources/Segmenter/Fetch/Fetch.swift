@@ -536,7 +536,7 @@ extension Fetch: FetchFacts {
         }
         servers.hosts[origin]?.report(id, use)
         servers.hosts[origin]?.step(
-            network(to: origin), 
+            network(to: origin),
             limit: [servers.limits[origin]?.limit, servers.mostActive].compactMap(\.self).min(),
             others: worker.smallRequests.underWay(at: origin), backlog: set.backlog(origin),
             now: now)

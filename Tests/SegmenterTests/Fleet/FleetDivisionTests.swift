@@ -61,12 +61,14 @@ import Testing
                     #expect(files[item.file].canBeCut && range.count >= Self.least, "seed \(seed)")
                 }
                 let isEnd = range.end == files[item.file].size ?? 0
-                next = isEnd ? .init(file: item.file + 1) : .init(file: item.file, offset: range.end)
+                next =
+                    isEnd ? .init(file: item.file + 1) : .init(file: item.file, offset: range.end)
             }
             #expect(next == .init(file: files.count), "seed \(seed)")
             // No shard has more than its part and the largest piece that cannot be divided.
             let total = files.reduce(Int64(0)) { $0 + ($1.size ?? 0) }
-            let whole = files.filter { !$0.canBeCut || $0.size ?? 0 < 2 * Self.least }
+            let whole =
+                files.filter { !$0.canBeCut || $0.size ?? 0 < 2 * Self.least }
                 .map { $0.size ?? 0 }.max() ?? 0
             let bound = total / Int64(shards) + 2 * max(whole, 2 * Self.least) + 64 * (64 << 10)
             for shard in items {

@@ -73,7 +73,8 @@ struct FleetStory {
         let count = Int.random(in: 1...5, using: &random)
         let isIndexed = Bool.random(using: &random)
         for index in 0..<count {
-            let own = isIndexed
+            let own =
+                isIndexed
                 ? (0..<shards).filter { $0 % count == index } : Array(0..<shards)
             start(own, isIndexed: isIndexed, machine: index)
         }

@@ -27,12 +27,15 @@ import Testing
         #expect(FleetMark(name: name)?.name == name)
     }
 
-    @Test(arguments: ["3.1", "3.1.claim~", ".new-3", "3.0.claim", "-3.1.claim", "x.1.claim", "3.1.won"])
+    @Test(arguments: [
+        "3.1", "3.1.claim~", ".new-3", "3.0.claim", "-3.1.claim", "x.1.claim", "3.1.won",
+    ])
     func otherNamesAreIgnored(name: String) { #expect(FleetMark(name: name) == nil) }
 
     @Test func freeShardIsClaimed() {
         var worker = FleetWorker([0, 1], isIndexed: false)
-        #expect(worker.take(looked(board("0.1.claim"), [0: .beat(1)])) == .make(.init(1, 1, .claim)))
+        #expect(
+            worker.take(looked(board("0.1.claim"), [0: .beat(1)])) == .make(.init(1, 1, .claim)))
         #expect(worker.take(.made) == .begin(shard: 1, attempt: 1))
         #expect(worker.take(.ended(.complete)) == .make(.init(1, 1, .done)))
         #expect(worker.take(.made) == .look)
@@ -49,7 +52,8 @@ import Testing
     /// An index says that the caller wants this process to work, once.
     @Test func indexReplacesARunningAttemptOnce() {
         var worker = FleetWorker([0], isIndexed: true)
-        #expect(worker.take(looked(board("0.1.claim"), [0: .beat(1)])) == .make(.init(0, 2, .claim)))
+        #expect(
+            worker.take(looked(board("0.1.claim"), [0: .beat(1)])) == .make(.init(0, 2, .claim)))
         #expect(worker.take(.made) == .begin(shard: 0, attempt: 2))
         #expect(worker.take(looked(board("0.2.claim"))) == .none)
         #expect(worker.take(looked(board("0.2.claim", "0.3.claim"))) == .stop)
