@@ -15,6 +15,7 @@ public struct RemoteWindow: Sendable, Hashable {
     /// Returns the bytes of the remote file that a range in the window means.
     ///
     /// - Parameter asked: The range in the window; `nil` for the whole window.
+    /// - Returns: The range in the file, inside the window.
     package func remote(_ asked: ByteRange?) -> ByteRange {
         guard let asked else { return range }
         let start = min(range.start + asked.start, range.end)

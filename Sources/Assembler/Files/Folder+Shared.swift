@@ -2,7 +2,7 @@ import Glibc
 
 // Files that processes on several machines make and read, without locks.
 extension Folder {
-    /// Creates a small file that does not exist yet, so that nobody sees a part of its content.
+    /// Creates a small file that does not exist yet, so that no reader sees a part of its content.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -34,6 +34,11 @@ extension Folder {
         fchmod(file, 0o666 & ~processUmask())
         _ = writeFully(file, bytes)
         close(file)
+    }
+
+    /// Gives a file the permissions that the umask allows.
+    package func open(toOthers name: String) {
+        withDescriptor { _ = fchmodat($0, name, 0o666 & ~processUmask(), 0) }
     }
 
     /// Returns the size of a file in bytes after opening it; `nil` if it cannot be opened.

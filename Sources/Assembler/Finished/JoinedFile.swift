@@ -28,7 +28,7 @@ package struct JoinedFile: Sendable {
 
     /// Copies all pieces to a new file, and reads that once.
     ///
-    /// Blocks are shared with the sources if the file system can do that. Nobody else has the new
+    /// Blocks are shared with the sources if the file system can do that. No other process has the new
     /// file, so what was read is what will be published.
     ///
     /// - Parameters:

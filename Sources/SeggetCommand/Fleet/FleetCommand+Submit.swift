@@ -44,11 +44,6 @@ package struct FleetSubmitOptions: ParsableArguments {
     }
 }
 
-enum FleetUsage {
-    /// Returns the error for options that do not fit together.
-    static func refusal(_ text: String) -> any Error { ValidationError(text) }
-}
-
 extension FleetCommand {
     /// Writes what starts the workers and the finishing.
     func submit() throws {
@@ -65,11 +60,27 @@ extension FleetCommand {
         job.isShared = shared
         job.tokenFile = hub.hfTokenFile.map(Paths.absolute)
         if submitting.kubernetes {
+            checkVolume(of: job)
             StandardStreams.write(job.kubernetes, to: STDOUT_FILENO)
         } else if submitting.parallel {
             StandardStreams.write(job.parallel, to: STDOUT_FILENO)
         } else {
             try submit(job)
+        }
+    }
+
+    /// Ends the process if the volume of the fleet would not have the finished files.
+    private func checkVolume(of job: FleetJob) {
+        let volume = FileTarget(path: job.fleet).folder
+        guard let directory = job.directory, directory.hasPrefix(volume + "/") else {
+            Invocation.refuse(
+                "`--kubernetes` needs `--directory`, with a folder on the volume of the fleet",
+                hint: "give a folder below \(volume)")
+        }
+        guard job.tokenFile == nil else {
+            Invocation.refuse(
+                "`--hf-token-file` names a file of this machine, which the pods do not have",
+                hint: "set HF_TOKEN in the manifest from a Secret")
         }
     }
 
@@ -134,7 +145,7 @@ extension FleetCommand {
     }
 }
 
-/// What `scontrol show config` says that matters for an array.
+/// The settings in `scontrol show config` that matter for an array.
 ///
 /// Pure.
 struct SlurmSite: Equatable {

@@ -16,7 +16,7 @@ extension FleetCommand {
         let interrupts = Interrupts(patience: Self.patience)
         let fleet = open()
         let hub = try hubAccess(for: fleet)
-        let (shards, isIndexed) = try working.shards(of: fleet)
+        let (shards, isIndexed) = working.shards(of: fleet)
         let session = DownloadSession(rateLimit: working.limitRate, memory: ServerMemory.own)
         if let note = hub?.note { GetCommand.say([note]) }
         let report = Monitor(FleetWorkReport(settings, isQuiet: display.detail == .errors))
@@ -34,7 +34,9 @@ extension FleetCommand {
             var status: ExitStatus
             do throws(FleetError) {
                 let ending = try await run()
-                GetCommand.say(FleetWords.ended(ending, at: path))
+                GetCommand.say(
+                    FleetWords.ended(
+                        ending, at: path, isStopped: interrupts.received != nil))
                 switch ending {
                 case .done: status = .done
                 case .again: status = .stopped
@@ -125,17 +127,20 @@ extension ExitStatus {
 }
 
 extension FleetWorkOptions {
-    /// Returns the shards that this process may work on.
+    private func refuse(_ text: String) -> Never {
+        Invocation.refuse(text, hint: "`segget help fleet` describes the options")
+    }
+
+    /// Returns the shards that this process may work on; ends the process if there are none.
     ///
     /// - Parameter fleet: The fleet.
     /// - Returns: The shards in order, and whether they were assigned to this process.
-    /// - Throws: `ValidationError`.
-    func shards(of fleet: Fleet) throws -> (shards: [Int], isIndexed: Bool) {
+    func shards(of fleet: Fleet) -> (shards: [Int], isIndexed: Bool) {
         let all = Array(0..<fleet.shards)
         let scheduler = SchedulerIndex.own
         guard let index = index ?? scheduler?.index else {
             guard of == nil else {
-                throw FleetUsage.refusal("`--of` needs `--index`, or the index of a scheduler")
+                refuse("`--of` needs `--index`, or the index of a scheduler")
             }
             // Workers that begin at the same time choose different shards first.
             let first = Int.random(in: 0..<fleet.shards)
@@ -143,10 +148,10 @@ extension FleetWorkOptions {
         }
         let count = of ?? (self.index == nil ? scheduler?.count : nil) ?? fleet.shards
         guard count <= 1_000 else {
-            throw FleetUsage.refusal("the fleet has more than 1000 shards: give `--of`")
+            refuse("the fleet has more than 1000 shards: give `--of`")
         }
         guard index <= count else {
-            throw FleetUsage.refusal("the index is \(index), but there are only \(count) workers")
+            refuse("the index is \(index), but there are only \(count) workers")
         }
         // Arrays may begin with 1.
         return (all.filter { $0 % count == index % count }, true)
@@ -206,7 +211,7 @@ struct FleetWorkReport {
             if !isQuiet { say(Message(.note, FleetWords.waits(shard, process))) }
         case .disturbed(let error):
             for message in Diagnostic.messages(error) where message.label == .error {
-                say(message)
+                say(Message(.note, "\(message.text); trying again"))
             }
         }
     }

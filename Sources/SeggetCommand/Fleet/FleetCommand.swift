@@ -223,10 +223,10 @@ package struct FleetCreateOptions: ParsableArguments {
 package struct FleetWorkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Work on shards K, K+N, …, and wait for them if others do.",
+            "Work on shards K, K+N, …, also in place of another process.",
             discussion: """
                 Without it, K is taken from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or \
-                PMI_RANK. Without these, the worker takes shards that nobody works on.
+                PMI_RANK. Without these, the worker takes the shards that are free.
                 """,
             valueName: "k"))
     package var index: Int?

@@ -80,12 +80,17 @@ struct FleetJob: Equatable {
         #SBATCH --open-mode=append
         #SBATCH --signal=B:TERM@120
         #SBATCH --output=\(fleet)/log/finish.log
-        \(finish) &
-        process=$!
-        trap 'kill -TERM "$process"' TERM
-        wait "$process"
-        code=$?
-        while kill -0 "$process" 2>/dev/null; do wait "$process"; code=$?; done
+        trap 'kill -TERM "$process" 2>/dev/null' TERM
+        run() {
+            "$@" &
+            process=$!
+            wait "$process"
+            code=$?
+            while kill -0 "$process" 2>/dev/null; do wait "$process"; code=$?; done
+        }
+        # Shards whose workers were killed, and which Slurm did not start again.
+        run \(Self.quote(program)) fleet work \(Self.quote(fleet))\(common)
+        run \(finish)
         # With RequeueExit=75, Slurm would start this script again without end.
         if [ "$code" = 75 ]; then
             echo "not complete: submit the work and this script again" >&2

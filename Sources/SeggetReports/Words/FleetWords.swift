@@ -1,3 +1,5 @@
+import Assembler
+import Glibc
 package import Segmenter
 
 /// The texts about fleets.
@@ -50,9 +52,18 @@ package enum FleetWords {
     }
 
     /// Returns the messages at the end of a worker.
-    package static func ended(_ ending: FleetRun.Ending, at path: String) -> [Message] {
+    ///
+    /// - Parameters:
+    ///   - ending: How it has ended.
+    ///   - path: The path of the fleet, as typed.
+    ///   - isStopped: Whether a signal has ended it, of which the last shard has told.
+    /// - Returns: The messages.
+    package static func ended(
+        _ ending: FleetRun.Ending, at path: String, isStopped: Bool
+    ) -> [Message] {
         switch ending {
         case .done: []
+        case .again where isStopped: []
         case .again:
             [Message(.hint, "run the same command again: it continues what was received")]
         case .failed(_, let message):
@@ -144,12 +155,17 @@ extension Diagnostic {
                 "\(quote(path)) belongs to another user",
                 "give `--shared` if you trust all users who can write to this folder")
         case .unpinned(let paths, let count):
-            let names = paths.map { "\n  \(quote($0))" }.joined()
-            let more = count > paths.count ? "\n  and \(count - paths.count) more" : ""
-            return pair(
-                "nothing pins \(Units.count(Int64(count), "file")) to one version (no digest, no "
-                    + "strong ETag):\(names)\(more)",
-                "`--allow-unpinned` accepts them; machines may then get different versions")
+            let more = count > paths.count ? ["and \(count - paths.count) more"] : []
+            return [
+                Message(
+                    .error,
+                    "nothing pins \(Units.count(Int64(count), "file")) to one version (no digest, "
+                        + "no strong ETag)")
+            ] + (paths.map { quote($0) } + more).map { Message(.none, "  \($0)") } + [
+                Message(
+                    .hint,
+                    "`--allow-unpinned` accepts them; machines may then get different versions")
+            ]
         case .empty: return pair("the plan has no files", "check the plan")
         case .inUse(_, let host, let pid):
             let process = pid.map { " (process \($0)\(host.map { " on \($0)" } ?? ""))" } ?? ""
@@ -168,6 +184,10 @@ extension Diagnostic {
     package static func status(_ error: FleetError) -> ExitStatus {
         switch error {
         case .exists: .cannotCreate
+        case .assembly(.folderUnavailable(_, let code)) where isFinal(errno: code),
+            .assembly(.cannotCreate(_, let code)) where isFinal(errno: code),
+            .assembly(.io(_, _, let code)) where isFinal(errno: code):
+            .cannotCreate
         case .notAFleet, .laterVersion, .unpinned, .empty: .usage
         case .damaged, .otherPlan: .checksumMismatch
         case .otherUser: .refused
@@ -175,5 +195,10 @@ extension Diagnostic {
         case .plan(let error, _): status(error)
         case .set(let error): status(error)
         }
+    }
+
+    /// Whether a folder with this error cannot be used, however often that is tried.
+    private static func isFinal(errno code: Int32) -> Bool {
+        [ENOENT, EACCES, EPERM, ENOTDIR, EROFS, ELOOP, ENAMETOOLONG].contains(code)
     }
 }

@@ -249,7 +249,7 @@ public final class Fleet: Sendable {
 
     // MARK: Marks
 
-    /// What has become of a mark.
+    /// The result of making a mark.
     enum Made: Sendable, Hashable {
         case made
         /// Somebody else has made it.

@@ -83,6 +83,10 @@ final class FleetAttempt: Sendable {
         } catch {
             throw .set(error)
         }
+        // Another user may finish the fleet.
+        if let records = try? Folder("\(folder)/\(PlanFormat.recordFolder)") {
+            for name in records.entryNames { records.open(toOthers: name) }
+        }
     }
 
     /// Takes the parts that an earlier attempt has left.

@@ -2,7 +2,7 @@
 ///
 /// Its name says all that the others must know to decide. Pure.
 struct FleetMark: Sendable, Hashable {
-    /// What a mark states about an attempt at a shard.
+    /// The state of an attempt at a shard that a mark records.
     enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The attempt has begun; the creator owns it.
         case claim
@@ -12,7 +12,7 @@ struct FleetMark: Sendable, Hashable {
         case failed
         /// All files of the shard are complete.
         case done
-        /// What the attempt had completed was found to be wrong later.
+        /// The content of files of the attempt was found to be wrong later.
         case void
     }
 
@@ -22,7 +22,7 @@ struct FleetMark: Sendable, Hashable {
     var attempt: Int
     var kind: Kind
 
-    /// The number that stands for the finishing in place of a shard.
+    /// The number of the finishing, in place of that of a shard.
     static let finish = -1
 
     init(_ shard: Int, _ attempt: Int, _ kind: Kind) {
@@ -58,7 +58,7 @@ extension Int {
 struct FleetBoard: Sendable, Hashable {
     /// The state of a shard.
     enum State: Sendable, Hashable {
-        /// Nobody has begun it.
+        /// No attempt has begun.
         case waiting
         /// This attempt has begun, and no mark says that it ended.
         case running(Int)
@@ -86,6 +86,11 @@ struct FleetBoard: Sendable, Hashable {
         marks[shard]?[attempt] ?? []
     }
 
+    /// Whether the last attempt at a shard has failed.
+    func hasFailed(_ shard: Int) -> Bool {
+        if case .failed = state(of: shard) { true } else { false }
+    }
+
     /// Returns the number of the last attempt at a shard; 0 if there is none.
     func last(of shard: Int) -> Int { marks[shard]?.keys.max() ?? 0 }
 
@@ -102,7 +107,7 @@ struct FleetBoard: Sendable, Hashable {
 
     /// Returns the earlier attempts at a shard whose complete files an attempt uses, latest first.
     ///
-    /// What a failed attempt has is not used: its server may have had another version.
+    /// The files of a failed attempt are not used: its server may have had another version.
     func sources(of shard: Int, before attempt: Int) -> [Int] {
         (marks[shard] ?? [:]).filter { $0.key < attempt && !$0.value.contains(.failed) }
             .keys.sorted(by: >)

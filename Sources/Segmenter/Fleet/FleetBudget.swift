@@ -67,7 +67,7 @@ final class FleetBudget: Sendable {
             let found = fleet.refusals(but: (turn.known ?? []).union(own))
             return (fleet.runningAttempts, found.names, found.new)
         }
-        // Those that were there before this worker began are over.
+        // Earlier refusals, from before this worker began, are over.
         let isFirst = state.withLock { state in
             defer { state.known = names }
             return state.known == nil

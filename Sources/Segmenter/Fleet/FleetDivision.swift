@@ -114,6 +114,7 @@ struct FleetDivision: Sendable, Hashable {
     ///   - shard: The number of the shard, from 0.
     ///   - size: Returns the length of a file in bytes; `nil` if unknown.
     /// - Returns: The items, in the order of the plan.
+    /// - Throws: What `size` throws.
     func items<Problem: Error>(
         of shard: Int, size: (Int) throws(Problem) -> Int64?
     ) throws(Problem) -> [Item] {

@@ -6,10 +6,11 @@ public import SegmenterValues
 ///
 /// The methods block on the disk; any thread may use it.
 public struct FleetFinish: Sendable {
-    /// What one finishing has found.
+    /// The result of one finishing.
     public struct Result: Sendable {
-        /// The number of files that are in place, and their bytes.
+        /// The number of files that are in place.
         public var complete = 0
+        /// Their bytes.
         public var bytes: Int64 = 0
         /// The files whose shards are not complete.
         public var missing: [Listing.File] = []
@@ -38,7 +39,7 @@ public struct FleetFinish: Sendable {
         var crc32: UInt32?
     }
 
-    /// What the shards have of a file.
+    /// The pieces of a file that the shards have.
     private enum Found {
         case pieces([Piece])
         /// A shard is not complete.
@@ -181,7 +182,7 @@ public struct FleetFinish: Sendable {
         func shards(of wrong: [JoinedFile.Piece]) -> [Int] {
             pieces.filter { piece in wrong.contains { $0.path == piece.path } }.map(\.shard)
         }
-        // Of a file that one attempt has completed, nobody writes to the bytes any more.
+        // No process writes any more to a file that an attempt has completed.
         if pieces.count == 1, pieces[0].range == nil {
             let source = FileTarget(path: pieces[0].path)
             let expected = file.strongestDigest ?? Digest(crc32: 0)

@@ -85,8 +85,9 @@ struct FleetClaim: Codable, Sendable, Hashable {
 struct FleetBeat: Codable, Sendable, Hashable {
     /// The bytes that the attempt has received.
     var bytes: Int64
-    /// The bytes and files of the shard that are complete.
+    /// The bytes of the shard that are there, parts of files included.
     var complete: Int64
+    /// The number of its complete files.
     var files: Int
     /// The received bytes a second.
     var rate: Int64

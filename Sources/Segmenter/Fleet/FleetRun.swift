@@ -29,7 +29,7 @@ public final class FleetRun: Sendable {
         public var attempt: Int
         /// The files that are missing; `nil` if there are none.
         public var set: SetFolder?
-        /// What is to be done for the set.
+        /// The steps that remain for the set.
         public var work: SetWork
         /// The number of files, and their bytes, that earlier attempts have completed.
         public var earlier: (files: Int, bytes: Int64)
@@ -75,7 +75,7 @@ public final class FleetRun: Sendable {
         var input: AsyncStream<Input>.Continuation?
     }
 
-    /// What the download of a shard waits for.
+    /// An event for which the download of a shard waits.
     private enum Input: Sendable {
         case events([BatchEvent])
         case ended
@@ -233,7 +233,7 @@ public final class FleetRun: Sendable {
         return outcome
     }
 
-    /// What an attempt has received.
+    /// The progress of an attempt.
     private struct Progress {
         let shard: Int
         let attempt: Int
@@ -241,8 +241,8 @@ public final class FleetRun: Sendable {
         let earlier: (files: Int, bytes: Int64)
         /// The bytes that ended files have received.
         var ended: Int64 = 0
-        /// The bytes that each active file has received.
-        var active: [Int: Int64] = [:]
+        /// The bytes that each active file has received, and those that it has.
+        var active: [Int: (received: Int64, done: Int64)] = [:]
         var meter = RateMeter()
 
         init(_ own: FleetAttempt) {
@@ -250,14 +250,17 @@ public final class FleetRun: Sendable {
             (shard, attempt, self.set, earlier) = (own.shard, own.attempt, set, own.earlier)
         }
 
-        var received: Int64 { ended + active.values.reduce(0, +) }
+        var received: Int64 { ended + active.values.reduce(0) { $0 + $1.received } }
 
         mutating func take(_ event: BatchEvent) {
             switch event.kind {
-            case .event(.progress(let progress)): active[event.index] = progress.bytesReceived
+            case .event(.progress(let progress)):
+                active[event.index] = (
+                    progress.bytesReceived, progress.bytesDone + progress.bytesVerifying
+                )
             case .ended(let result):
                 let last = active.removeValue(forKey: event.index)
-                ended += (try? result.get().bytesReceived) ?? last ?? 0
+                ended += (try? result.get().bytesReceived) ?? last?.received ?? 0
             default: break
             }
         }
@@ -266,7 +269,9 @@ public final class FleetRun: Sendable {
             let figures = set.figures
             let rate = meter.rate(bytes: received, now: monotonicSeconds())
             return FleetBeat(
-                bytes: received, complete: earlier.bytes + figures.bytesComplete,
+                bytes: received,
+                complete: earlier.bytes + figures.bytesComplete
+                    + active.values.reduce(0) { $0 + $1.done },
                 files: earlier.files + figures.complete, rate: Int64(rate), at: Int64(time(nil)))
         }
     }

@@ -2,14 +2,16 @@ import Assembler
 import Glibc
 import SegmenterValues
 
-/// How far a fleet is, as its folder says. Nothing is written.
+/// How far a fleet is, as its folder says.
+///
+/// Nothing is written.
 public struct FleetStatus: Sendable {
     /// The state of a shard.
     #if hasAttribute(nonexhaustive)
         @nonexhaustive
     #endif
     public enum State: String, Sendable, Hashable, CaseIterable {
-        /// Nobody has begun it, or the last attempt was left and can be continued.
+        /// No attempt has begun, or the last one was left and can be continued.
         case waiting
         /// An attempt is running, as far as is known.
         case running
@@ -27,14 +29,17 @@ public struct FleetStatus: Sendable {
         public var state: State
         /// The number of attempts.
         public var attempts: Int
-        /// Its bytes, as far as known, and those that are complete.
+        /// Its bytes, as far as known.
         public var size: Int64
+        /// The bytes that are there, parts of files included.
         public var complete: Int64
-        /// The number of its files and ranges of files, and of those that are complete.
+        /// The number of its files and ranges of files.
         public var files: Int
+        /// The number of those that are complete.
         public var filesComplete: Int
-        /// The machine and process of the last attempt; `nil` if there is none.
+        /// The machine of the last attempt; `nil` if there is none.
         public var host: String?
+        /// The process of the last attempt; `nil` if there is none.
         public var pid: Int32?
         /// The seconds since the last attempt has recorded its progress, or has begun.
         public var age: Int64?
@@ -46,8 +51,9 @@ public struct FleetStatus: Sendable {
 
     /// The path of the folder.
     public let path: String
-    /// The number of files, and their bytes; `nil` if a size is unknown.
+    /// The number of files.
     public let files: Int
+    /// Their bytes; `nil` if a size is unknown.
     public let size: Int64?
     /// The shards, in order.
     public let shards: [Shard]
@@ -57,7 +63,7 @@ public struct FleetStatus: Sendable {
 
     /// The number of shards in a state.
     public func count(_ state: State) -> Int { shards.count { $0.state == state } }
-    /// The complete bytes of all shards.
+    /// The bytes of all shards that are there.
     public var bytesComplete: Int64 { shards.reduce(0) { $0 + $1.complete } }
     /// The received bytes a second of all running attempts.
     public var rate: Int64 { shards.reduce(0) { $0 + $1.rate } }
@@ -76,9 +82,7 @@ public struct FleetStatus: Sendable {
         for number in 0..<fleet.shards {
             let items = try fleet.items(of: number)
             var size: Int64 = 0
-            for item in items {
-                size += item.range?.count ?? fleet.plan.roughSize(at: item.file) ?? 0
-            }
+            for item in items { size += try fleet.file(item).size ?? 0 }
             let last = board.last(of: number)
             var shard = Shard(
                 number: number, state: .waiting, attempts: last, size: size, complete: 0,
@@ -89,7 +93,7 @@ public struct FleetStatus: Sendable {
             let beat = last > 0 ? fleet.lastBeat(number, last) : nil
             // The clock of the other machine may differ.
             shard.age = (beat?.at ?? claim?.at).map { max(0, now - $0) }
-            (shard.complete, shard.filesComplete) = (beat?.complete ?? 0, beat?.files ?? 0)
+            (shard.complete, shard.filesComplete) = (min(size, beat?.complete ?? 0), beat?.files ?? 0)
             var ended: FleetMark.Kind?
             switch board.state(of: number) {
             case .waiting: break

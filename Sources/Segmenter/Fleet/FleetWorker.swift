@@ -40,7 +40,7 @@ struct FleetWorker: Sendable {
         case failed
     }
 
-    /// What to do.
+    /// The next step.
     enum Action: Sendable, Hashable {
         /// Nothing; the next event follows.
         case none
@@ -94,6 +94,8 @@ struct FleetWorker: Sendable {
     private var phase = Phase.choosing
     /// The shards that this worker has taken from a running attempt, which it does only once.
     private var replaced: Set<Int> = []
+    /// The shards that had failed when this worker began; it tries them again, once.
+    private var failedBefore: Set<Int>?
     /// The shards that this worker has attempted, and gave up.
     private var tried: Set<Int> = []
     private var failed: Int?
@@ -108,7 +110,7 @@ struct FleetWorker: Sendable {
     /// - Parameters:
     ///   - shards: The shards that it may work on, in the order of its choice.
     ///   - isIndexed: Whether the caller has assigned these shards to it. It then replaces an attempt
-    ///     that somebody else has begun, because the caller says so, and waits for its shards.
+    ///     that somebody else has begun, as the caller wants, and waits for its shards.
     init(_ shards: [Int], isIndexed: Bool) {
         (self.shards, self.isIndexed) = (shards, isIndexed)
     }
@@ -188,6 +190,7 @@ struct FleetWorker: Sendable {
     private mutating func choose(
         _ board: FleetBoard, _ signs: [Int: Sign], _ now: Double
     ) -> Action {
+        if failedBefore == nil { failedBefore = Set(shards.filter { board.hasFailed($0) }) }
         var isWaiting = false
         for shard in shards {
             let last = board.last(of: shard)
@@ -198,9 +201,11 @@ struct FleetWorker: Sendable {
                 if tried.contains(shard) { continue }
                 return claim(shard, last + 1)
             case .failed:
-                // The caller who starts a worker for this shard again wants another attempt.
-                guard isIndexed, !tried.contains(shard), !replaced.contains(shard) else {
-                    if isIndexed || tried.contains(shard) { failed = failed ?? shard }
+                // Who starts a worker again wants another attempt.
+                guard failedBefore?.contains(shard) == true, !tried.contains(shard),
+                    !replaced.contains(shard)
+                else {
+                    failed = failed ?? shard
                     continue
                 }
                 return claim(shard, last + 1)

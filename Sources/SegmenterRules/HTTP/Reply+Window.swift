@@ -14,7 +14,8 @@ extension Reply {
     ///   - window: The window.
     ///   - asked: The range in the window that was requested; `nil` for all of it.
     ///   - method: The method of the request.
-    package mutating func show(_ window: RemoteWindow, asked: ByteRange?, by method: RequestMethod) {
+    package mutating func show(_ window: RemoteWindow, asked: ByteRange?, by method: RequestMethod)
+    {
         for name in Self.wholeDigests { fields[name] = nil }
         let count = window.range.count
         if let field = self["content-range"] {
