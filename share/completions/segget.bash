@@ -171,13 +171,13 @@ _segget() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|plan|probe|verify|repair|status|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
+    get|plan|probe|verify|repair|status|fleet|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|help)
         # Offer subcommand argument completions
         "_segget_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get plan probe verify repair status fleet bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open help' -- "${cur}"))
         ;;
     esac
 }
@@ -716,6 +716,140 @@ _segget_status() {
     # Offer option value completions
     case "${prev}" in
     '--directory'|'-d')
+        return
+        ;;
+    esac
+}
+
+_segget_fleet() {
+    repeating_flags=()
+    non_repeating_flags=(--shared --allow-unpinned --requeue --watch --slurm --kubernetes --parallel --netrc --no-cookies --header-cross-origin -4 --ipv4 -6 --ipv6 --insecure --allow-downgrade --no-config --quiet -q --verbose -v --json --version -h --help)
+    repeating_options=(-H --header --resolve)
+    non_repeating_options=(--shards --host-connections --host-requests --index --of --limit-rate -d --directory --at-once --slurm-licenses --hf-token-file --ca-certificate --connect-timeout --stall-timeout --retries --user -u --password-fd --auth --netrc-file --bearer-fd --cookie -b --cookie-text -A --user-agent --referer --proxy --no-proxy --interface --max-redirs --pinned-public-key --client-certificate --client-key --client-key-password-fd --tls-min --config --progress)
+    __segget_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--shards')
+        return
+        ;;
+    '--host-connections')
+        return
+        ;;
+    '--host-requests')
+        return
+        ;;
+    '--index')
+        return
+        ;;
+    '--of')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '-d'|'--directory')
+        __segget_add_completions -d
+        return
+        ;;
+    '--at-once')
+        return
+        ;;
+    '--slurm-licenses')
+        return
+        ;;
+    '--hf-token-file')
+        return
+        ;;
+    '-H'|'--header')
+        return
+        ;;
+    '--ca-certificate')
+        __segget_add_completions -f
+        return
+        ;;
+    '--connect-timeout')
+        return
+        ;;
+    '--stall-timeout')
+        return
+        ;;
+    '--retries')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--password-fd')
+        return
+        ;;
+    '--auth')
+        __segget_add_completions -W 'auto'$'\n''basic'$'\n''digest'
+        return
+        ;;
+    '--netrc-file')
+        return
+        ;;
+    '--bearer-fd')
+        return
+        ;;
+    '--cookie')
+        return
+        ;;
+    '-b'|'--cookie-text')
+        return
+        ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '--referer')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--max-redirs')
+        return
+        ;;
+    '--pinned-public-key')
+        return
+        ;;
+    '--client-certificate')
+        return
+        ;;
+    '--client-key')
+        return
+        ;;
+    '--client-key-password-fd')
+        return
+        ;;
+    '--tls-min')
+        __segget_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--config')
+        __segget_add_completions -f
+        return
+        ;;
+    '--progress')
+        __segget_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __segget_add_completions -W 'create'$'\n''work'$'\n''finish'$'\n''status'$'\n''submit'
         return
         ;;
     esac
@@ -1645,13 +1779,13 @@ _segget_help() {
     repeating_options=()
     non_repeating_options=()
     __segget_offer_flags_options -1
-    COMPREPLY+=($(compgen -W 'get plan probe verify repair status bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files data-sets hugging-face-hub mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
+    COMPREPLY+=($(compgen -W 'get plan probe verify repair status fleet bench add attach list show start pause resume cancel retry remove clear move rename set tag settings run serve open options resuming files existing-files names several-files data-sets hugging-face-hub mirrors enqueue standard-output limits network access proxies-and-addresses tls scripts configuration display queue exit-codes' -- "${cur}"))
 }
 
 # `segget OPTION` is short for `segget get OPTION`.
 _segget_short() {
     case "${COMP_WORDS[1]}" in
-    get|plan|probe|verify|repair|status|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
+    get|plan|probe|verify|repair|status|fleet|bench|add|attach|list|show|start|pause|resume|cancel|retry|remove|clear|move|rename|set|tag|settings|run|serve|open|options|help) ;;
     *)
         if [[ "${COMP_CWORD}" -gt 1 || "${COMP_WORDS[1]}" = -* ]]; then
             COMP_WORDS=("${COMP_WORDS[0]}" get "${COMP_WORDS[@]:1}")

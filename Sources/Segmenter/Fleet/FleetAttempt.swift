@@ -85,7 +85,9 @@ final class FleetAttempt: Sendable {
         }
         // Another user may finish the fleet.
         if let records = try? Folder("\(folder)/\(PlanFormat.recordFolder)") {
-            for name in records.entryNames { records.open(toOthers: name) }
+            for name in records.entryNames where name.hasSuffix(".ledger") {
+                records.open(toOthers: name)
+            }
         }
     }
 

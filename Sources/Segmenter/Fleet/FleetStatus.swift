@@ -93,7 +93,9 @@ public struct FleetStatus: Sendable {
             let beat = last > 0 ? fleet.lastBeat(number, last) : nil
             // The clock of the other machine may differ.
             shard.age = (beat?.at ?? claim?.at).map { max(0, now - $0) }
-            (shard.complete, shard.filesComplete) = (min(size, beat?.complete ?? 0), beat?.files ?? 0)
+            (shard.complete, shard.filesComplete) = (
+                min(size, beat?.complete ?? 0), beat?.files ?? 0
+            )
             var ended: FleetMark.Kind?
             switch board.state(of: number) {
             case .waiting: break

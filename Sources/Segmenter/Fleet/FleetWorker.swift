@@ -201,7 +201,7 @@ struct FleetWorker: Sendable {
                 if tried.contains(shard) { continue }
                 return claim(shard, last + 1)
             case .failed:
-                // Who starts a worker again wants another attempt.
+                // Starting a worker again asks for another attempt.
                 guard failedBefore?.contains(shard) == true, !tried.contains(shard),
                     !replaced.contains(shard)
                 else {

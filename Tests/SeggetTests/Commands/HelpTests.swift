@@ -18,7 +18,7 @@ struct HelpTests {
                 #expect(asked == .text(text))
             }
         }
-        #expect(HelpText.overview(.segget).split(separator: "\n").count <= 36)
+        #expect(HelpText.overview(.segget).split(separator: "\n").count <= 37)
         #expect(HelpText.overview(.segget).split(separator: "\n").allSatisfy { $0.count < 90 })
     }
 
@@ -194,9 +194,11 @@ struct HelpTests {
                     known.contains(name) || ForeignOptions.table["--" + name] != nil, "\(option)")
             }
         }
+        // Another command may have an option that `get` has not, such as `fleet submit --parallel`.
+        let own = Set(Self.tree.commands.first?.options.flatMap(\.names) ?? [])
         #expect(
             ForeignOptions.table.keys.allSatisfy { option in
-                !option.hasPrefix("--") || !Self.tree.allNames.contains(String(option.dropFirst(2)))
+                !option.hasPrefix("--") || !own.contains(String(option.dropFirst(2)))
             })
     }
 }
