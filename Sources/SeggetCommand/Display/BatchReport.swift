@@ -101,6 +101,9 @@ struct BatchReport {
     /// Records the number of complete files of a set to which other processes have contributed.
     mutating func settle(complete: Int) { summary.settle(complete: complete) }
 
+    /// Removes the lines of the files, without a summary.
+    func clear() { view.clear() }
+
     /// Prints a message above the lines of the files.
     func print(_ message: Message) { view.print(message) }
 

@@ -22,7 +22,7 @@ extension FleetCommand {
         let report = Monitor(FleetWorkReport(settings, isQuiet: display.detail == .errors))
         let run = FleetRun(
             fleet, shards: shards, isIndexed: isIndexed, session: session, options: options,
-            hub: hub
+            hub: hub, workers: isIndexed ? max(1, fleet.shards / max(1, shards.count)) : 1
         ) { error in
             FleetRun.Failure(
                 SetFailure(error), maySucceedLater: FailureRule(error).maySucceedLater)
@@ -204,7 +204,11 @@ struct FleetWorkReport {
             self.report = report
         case .event(let event): report?.handle(event, signal: signal)
         case .ended(let shard, let end):
-            _ = report?.finish(signal: signal)
+            if end == .stopped(isReplaced: true) {
+                report?.clear()
+            } else {
+                _ = report?.finish(signal: signal)
+            }
             report = nil
             if !isQuiet { say(Message(.none, FleetWords.ended(shard, end))) }
         case .waits(let shard, let process):

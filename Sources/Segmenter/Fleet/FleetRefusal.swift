@@ -60,10 +60,14 @@ extension Fleet {
         return (names, new)
     }
 
-    /// The number of attempts that have begun, and not ended as far as the marks say; at least 1.
-    var runningAttempts: Int {
-        guard let board = try? board() else { return 1 }
-        return max(1, (0..<shards).count { board.isRunning($0) })
+    /// The number of shards whose attempts are running, as far as the marks say, and of those that are
+    /// not complete; each at least 1.
+    var openShards: (running: Int, unfinished: Int) {
+        guard let board = try? board() else { return (1, 1) }
+        let all = 0..<shards
+        return (
+            max(1, all.count { board.isRunning($0) }), max(1, all.count { !board.isDone($0) })
+        )
     }
 }
 
@@ -71,5 +75,10 @@ extension FleetBoard {
     /// Whether an attempt at a shard is running.
     func isRunning(_ shard: Int) -> Bool {
         if case .running = state(of: shard) { true } else { false }
+    }
+
+    /// Whether a shard is complete.
+    func isDone(_ shard: Int) -> Bool {
+        if case .done = state(of: shard) { true } else { false }
     }
 }

@@ -110,18 +110,19 @@ public final class FleetRun: Sendable {
     ///   - options: The options of all files.
     ///   - hub: The Hugging Face Hub and its token; `nil` for none.
     ///   - jobs: The number of files to download at a time; `nil` as for lists.
+    ///   - workers: The number of workers that the caller starts; 1 if it is not known.
     ///   - describe: Returns how a failure is recorded; called on any thread.
     ///   - report: Called with what happens, one call at a time.
     public init(
         _ fleet: Fleet, shards: [Int], isIndexed: Bool, session: DownloadSession,
-        options: DownloadOptions, hub: HubAccess? = nil, jobs: Int? = nil,
+        options: DownloadOptions, hub: HubAccess? = nil, jobs: Int? = nil, workers: Int = 1,
         describe: @escaping @Sendable (DownloadError) -> Failure,
         report: @escaping @Sendable (Report) async -> Void
     ) {
         (self.fleet, self.shards, self.isIndexed) = (fleet, shards, isIndexed)
         (self.session, self.options, self.hub, self.jobs) = (session, options, hub, jobs)
         (self.describe, self.report) = (describe, report)
-        budget = FleetBudget(fleet, session)
+        budget = FleetBudget(fleet, session, workers: workers)
         loop = FleetLoop(fleet, report)
     }
 
