@@ -12,6 +12,7 @@
 # make soak-service  one service of the queue through commands at random, in the same way
 # make aria2p  aria2p's own tests, with segget in aria2c's place
 # make hub-trial   segget and three versions of huggingface_hub on one cache, kills, wrong bytes; HUB='--help'
+# make fleet-trial segget fleet on a Slurm cluster of this machine, as root: time, killed nodes; FLEET='--help'
 # make fuzz    feeds the readers of files, headers and names with made-up input; FUZZ='60 manifest url'
 # make sanitize the tests under ThreadSanitizer, then under AddressSanitizer
 # make api-check  much that nobody would ask for, against the API over TCP; the first time it needs the network
@@ -36,6 +37,7 @@ ZSH_FUNCTIONS ?= share/zsh/site-functions
 USER_UNITS ?= $(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BENCH ?=
 HUB ?=
+FLEET ?=
 FUZZ ?=
 DEMO ?=
 ONLY ?=
@@ -50,7 +52,7 @@ MANAGER := $(dir $(BINARY))segget-manager
 SOURCES := Package.swift $(shell find Sources -type f)
 SWIFT_CODE := $(wildcard Package.swift Sources Tests bench Fuzz)
 
-.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench bench-hub hub-trial fuzz sanitize lint docs docc check-docs install clean
+.PHONY: check deb tarball image release try-packages check-recipes try-callers build api-check page-check page-shots build-tests test aria2p soak soak-service demo bench bench-hub hub-trial fleet-trial fuzz sanitize lint docs docc check-docs install clean
 .DEFAULT_GOAL := build
 
 # Where the source stands is in no program, so that the same source gives the same bytes: C's __FILE__ begins here;
@@ -112,6 +114,10 @@ hub-trial: build
 	scripts/packages.sh demo
 	scripts/packages.sh lint
 	python3 scripts/hub-trial.py $(HUB)
+
+fleet-trial: build
+	scripts/packages.sh fleet
+	python3 scripts/fleet-trial.py $(FLEET)
 
 fuzz:
 	scripts/packages.sh test

@@ -29,7 +29,7 @@ def _call(name, *arguments):
 
 
 def isolate(memory):
-    """Goes on in new namespaces; `WORK` is empty there, with room for `memory` bytes."""
+    """Goes on in new namespaces; `WORK` is empty there, with room for `memory` bytes; 0 leaves it as it is."""
     if os.geteuid() != 0:
         raise Failure("the benchmark needs network namespaces of its own, which only root can make",
                       "`make build`, and then `sudo python3 bench/compare.py`")
@@ -47,8 +47,23 @@ def isolate(memory):
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL)
     _call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
     _call("mount", b"proc", b"/proc", b"proc", 0, None)
-    _call("mount", b"tmpfs", WORK.encode(), b"tmpfs", 0, f"size={memory},mode=755".encode())
+    if memory:
+        _call("mount", b"tmpfs", WORK.encode(), b"tmpfs", 0, f"size={memory},mode=755".encode())
     run("ip", "link", "set", "lo", "up")
+
+
+def leave_orphans_to_parent():
+    """Goes on in a child; the first process of the namespace only collects those whose parents have ended."""
+    child = os.fork()
+    if not child:
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: os.kill(child, number))
+    while True:
+        process, status = os.waitpid(-1, 0)
+        if process == child:
+            status = os.waitstatus_to_exitcode(status)
+            os._exit(status if status >= 0 else 128 - status)
 
 
 def _be_parent(child):

@@ -86,16 +86,17 @@ def work_folder(name, needed):
 
 
 class Nginx:
-    """nginx on 127.0.0.1, serving `folder`, on a port that the kernel chose.
+    """nginx on an address of this machine, serving `folder`, on a port that the kernel chose.
 
     Its log has a line a request: status, bytes sent, bytes of the body, time of its end, seconds it took, and
     its `Range`. Use it with `with`.
     """
 
-    def __init__(self, work, folder, rate=None):
+    def __init__(self, work, folder, rate=None, address="127.0.0.1"):
         self.work = work
         self.folder = folder
         self.rate = rate
+        self.address = address
         self.process = None
         self.port = None
         self.log = os.path.join(work, "access.log")
@@ -107,7 +108,7 @@ class Nginx:
             raise Failure("nginx is not installed", "install it, for example `apt-get install nginx-light`")
         # The kernel chooses a port when a socket is bound; nginx inherits the socket, as it does
         # when it replaces itself, so that nobody else can take the port in between.
-        listening = socket.create_server(("127.0.0.1", 0), backlog=511)
+        listening = socket.create_server((self.address, 0), backlog=511)
         # A worker that loses the race for a connection must not wait for the next one.
         listening.setblocking(False)
         self.port = listening.getsockname()[1]
@@ -142,7 +143,7 @@ class Nginx:
 
     def url(self, name):
         """The URL of a file of the folder."""
-        return f"http://127.0.0.1:{self.port}/{name}"
+        return f"http://{self.address}:{self.port}/{name}"
 
     def served(self):
         """What the log says after `finish`: number of requests, bytes of their bodies."""
@@ -168,7 +169,7 @@ class Nginx:
                 with open(errors, encoding="utf-8", errors="replace") as file:
                     raise Failure(f"nginx did not start: {file.read().strip() or 'no answer'}")
             try:
-                with socket.create_connection(("127.0.0.1", self.port), timeout=1) as probe:
+                with socket.create_connection((self.address, self.port), timeout=1) as probe:
                     probe.sendall(b"GET /ready HTTP/1.0\r\n\r\n")
                     if probe.recv(16).startswith(b"HTTP/1.1 204"):
                         return
@@ -193,7 +194,7 @@ class Nginx:
                 access_log '{self.log}' brief;
                 sendfile on; tcp_nopush on; keepalive_requests 100000; {rate}
                 server {{
-                    listen 127.0.0.1:{self.port};
+                    listen {self.address}:{self.port};
                     root '{self.folder}';
                     location = /ready {{ access_log off; return 204; }}
                 }}

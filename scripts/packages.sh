@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing on this Debian or Ubuntu machine to build, test or try segget.
 #
-#     scripts/packages.sh build|lint|test|demo|bench|deb|try
+#     scripts/packages.sh build|lint|test|demo|bench|fleet|deb|try
 #
 # Nothing is missing: says nothing, needs no network and no rights. Otherwise it uses apt-get, with
 # sudo unless it runs as root. For `lint` and `test`, scripts/servers.sh does the same with programs from PyPI.
@@ -33,9 +33,9 @@ need_module() {
 }
 
 case "${1:-}" in
-build | lint | test | demo | bench | deb | try) ;;
+build | lint | test | demo | bench | fleet | deb | try) ;;
 *)
-    echo "usage: scripts/packages.sh build|lint|test|demo|bench|deb|try" >&2
+    echo "usage: scripts/packages.sh build|lint|test|demo|bench|fleet|deb|try" >&2
     exit 64
     ;;
 esac
@@ -108,6 +108,20 @@ bench)
     need_command wget2 wget2
     need_module stream libnginx-mod-stream
     ;;
+fleet)
+    need_command aria2c aria2
+    need_command ip iproute2
+    need_command munged munge
+    need_command nginx nginx-light
+    need_command nsenter util-linux
+    need_command python3 python3
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    need_command sbatch slurm-wlm
+    need_command slurmctld slurm-wlm
+    need_command slurmd slurm-wlm
+    # Another program of this name is in moreutils.
+    [[ $(parallel --version 2>/dev/null </dev/null || true) == GNU* ]] || missing+=(parallel)
+    ;;
 deb | try)
     need_command dh debhelper
     need_command lintian lintian
@@ -169,7 +183,9 @@ for package in "${missing[@]}"; do
     case "$package" in
     caddy | krb5-admin-server | krb5-kdc | lighttpd | mini-httpd) services+=("$package.service") ;;
     libapache2-mod-*) services+=(apache2.service) ;;
+    munge) services+=(munge.service) ;;
     nginx-light) services+=(nginx.service) ;;
+    slurm-wlm) services+=(slurmctld.service slurmd.service) ;;
     webfs) services+=(webfs.service) ;;
     esac
 done
