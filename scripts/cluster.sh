@@ -69,7 +69,7 @@ answers() { scontrol ping 2>/dev/null | grep -q UP; }
 boot() {
     local number=$1 parent link
     link=$(cat "$dir/bridge")n$number
-    # The arguments after the program are for `lives`.
+    # `lives` finds the folder among the arguments.
     setsid unshare --net --uts --pid --mount --fork --kill-child=KILL --mount-proc \
         bash -c '
             echo "$2" >/proc/sys/kernel/hostname
@@ -80,8 +80,8 @@ boot() {
             slurmd -D -f "$1/slurm.conf" -N "$2" &
             # A slurmd that ends alone leaves its steps.
             wait
-            exec sleep infinity "$4"
-        ' node "$dir" "n$number" "$net.$((number + 10))" 0 </dev/null >>"$dir/log/n$number.log" 2>&1 &
+            exec -a "node $1" sleep infinity
+        ' node "$dir" "n$number" "$net.$((number + 10))" </dev/null >>"$dir/log/n$number.log" 2>&1 &
     parent=$!
     wait_for "n$number has no namespace" is_apart "$parent"
     wait_for "n$number has no process" has_child "$parent"

@@ -13,6 +13,7 @@ nginx gives each address 20 MiB/s and 8 requests at a time.
     requeue     SIGTERM ends a worker with 75, and Slurm or segget has the element started again, with and without
                 RequeueExit
     limit       the same by the time limit of Slurm
+    overlap     a slurmd dies, its step goes on, and Slurm starts the element again elsewhere
     twice       two nodes work on the same shard
     parallel    GNU parallel runs what `fleet submit --parallel` prints, with nodes of the cluster as its hosts
     kubernetes  kubernetes-validate accepts what `fleet submit --kubernetes` prints; the first time it needs the network
@@ -51,10 +52,10 @@ LONGEST = 900
 class Server(Nginx):
     """nginx that serves each address a number of requests at a time; the cluster limits the rate."""
 
-    def __init__(self, trial, name, slow=None):
+    def __init__(self, trial, name):
         work = trial.work / name
         work.mkdir()
-        super().__init__(str(work), str(trial.data), slow, address=ADDRESS)
+        super().__init__(str(work), str(trial.data), address=ADDRESS)
 
     def _configuration(self):
         # sshd(8) sets SHELL. is in the socket's buffer, and counts as served.
@@ -68,11 +69,12 @@ class Server(Nginx):
     def figures(self, size):
         """Ends nginx; returns what it has served: share of `size`, seconds, refusals, bytes by address."""
         self.finish()
-        lines = self._requests()
-        each = {}
-        for line in lines:
-            each[line[6]] = each.get(line[6], 0) + int(line[2])
+        # Plans are made on this machine.
+        lines = [line for line in self._requests() if line[6] != ADDRESS]
         good = [line for line in lines if line[0] in ("200", "206")]
+        each = {}
+        for line in good:
+            each[line[6]] = each.get(line[6], 0) + int(line[2])
         begin = min((float(line[3]) - float(line[4]) for line in good), default=0)
         end = max((float(line[3]) for line in good), default=0)
         return Served(sum(int(line[2]) for line in good) / size, end - begin, len(lines),
@@ -94,11 +96,11 @@ class Served:
 class Cluster:
     """A cluster that scripts/cluster.sh starts. Use it with `with`."""
 
-    def __init__(self, trial, nodes, requeues=True):
+    def __init__(self, trial, nodes, requeues=True, rate=RATE):
         self.folder = trial.work / f"cluster{Cluster.number}"
         Cluster.number += 1
         self.nodes = [f"n{number}" for number in range(nodes)]
-        self.options = [str(nodes), "--rate", f"{RATE * 8 // 1000}kbit", *([] if requeues else ["--no-requeue-exit"])]
+        self.options = [str(nodes), "--rate", f"{rate * 8 // 1000}kbit", *([] if requeues else ["--no-requeue-exit"])]
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": str(trial.home), "SEGGET_NO_CONFIG": "1", "LC_ALL": "C.UTF-8",
             "SLURM_CONF": str(self.folder / "slurm.conf")}
@@ -128,6 +130,17 @@ class Cluster:
     def boot(self, node):
         """A node that has died comes back."""
         self._act("boot", node)
+
+    def kill_daemon(self, node):
+        """The slurmd of a node dies, and its steps go on."""
+        code = f"kill -KILL $(cat {self.folder}/slurmd.{node}.pid)"
+        subprocess.run(self.on(node, "sh", "-c", code), stdin=subprocess.DEVNULL, check=True)
+
+    def is_working(self, node):
+        """Whether a worker of a fleet runs on a node."""
+        done = subprocess.run(self.on(node, "sh", "-c", "cat /proc/[0-9]*/cmdline"), stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False)
+        return b"\0fleet\0work\0" in done.stdout
 
     def on(self, node, *command):
         """The command line that runs a command on a node."""
@@ -477,9 +490,9 @@ def try_limit(trial, options):
     """The time limit: SIGTERM before it, exit code 75, and another start."""
     names = trial.names("large")
     size = trial.size(names)
-    # Longer than the limit of a minute.
-    slow = max(16 << 10, int(size / options.nodes / REQUESTS / 100))
-    with Cluster(trial, options.nodes) as cluster, Server(trial, "limit", slow) as server:
+    # Each shard takes 100 s.
+    rate = size // options.nodes // 100
+    with Cluster(trial, options.nodes, rate=rate) as cluster, Server(trial, "limit") as server:
         fleet = trial.fleet(cluster, server, names, options.nodes)
         fleet.submit("--", "--time=1", "--signal=B:TERM@20")
         seconds, requeued = fleet.complete()
@@ -525,6 +538,41 @@ def try_twice(trial, options):
         if trial.failures:
             for node in ("n0", "n1"):
                 trial.note((fleet.place / f"{node}.log").read_text(encoding="utf-8", errors="replace")[-1500:])
+        fleet.remove()
+
+
+# A step without its slurmd
+
+
+def try_overlap(trial, options):
+    """A slurmd dies, its step goes on, and Slurm starts the element on another node."""
+    names = trial.names("large")
+    size = trial.size(names)
+    # Each shard takes longer than Slurm needs to notice.
+    rate = size // options.nodes // 60
+    with Cluster(trial, options.nodes + 1, rate=rate) as cluster, Server(trial, "overlap") as server:
+        fleet = trial.fleet(cluster, server, names, options.nodes).submit()
+        wait_for(lambda: fleet.received() >= 0.2 * size)
+        name = f"{fleet.array}_0"
+        node = cluster.queue()[name][2]
+        cluster.kill_daemon(node)
+        begun = time.monotonic()
+        second = wait_for(lambda: cluster.end_waits() or "0.2.claim" in fleet.marks("claim"), 120)
+        trial.check("overlap: Slurm starts the element again while its step runs", second and cluster.is_working(node),
+                    f"after {time.monotonic() - begun:.0f} s")
+        wait_for(lambda: "0.2.claim" in fleet.marks("claim"), 120)
+        begun = time.monotonic()
+        log = fleet.path / "log" / f"{name}.log"
+        wait_for(lambda: "is left to a later attempt" in log.read_text(encoding="utf-8", errors="replace"), 120)
+        seconds = time.monotonic() - begun
+        trial.check("overlap: the older worker stops within 25 s of the new claim", seconds <= 25, f"{seconds:.0f} s")
+        fleet.complete()
+        served = server.figures(size)
+        fleet.ended("overlap")
+        trial.is_right("overlap", fleet.target, names)
+        trial.note(f"{served}; {', '.join(fleet.marks('claim'))}")
+        if trial.failures:
+            trial.note(fleet.logs())
         fleet.remove()
 
 
@@ -636,8 +684,8 @@ def try_aria2(trial, options):
             fleet.remove()
 
 
-TRIALS = {"speed": try_speed, "kills": try_kills, "requeue": try_requeue, "limit": try_limit, "twice": try_twice,
-          "parallel": try_parallel, "kubernetes": try_kubernetes, "aria2": try_aria2}
+TRIALS = {"speed": try_speed, "kills": try_kills, "requeue": try_requeue, "limit": try_limit, "overlap": try_overlap,
+          "twice": try_twice, "parallel": try_parallel, "kubernetes": try_kubernetes, "aria2": try_aria2}
 QUICK = {"large": "256m", "set": "64m", "files": 40, "nodes": 2, "kills": 1}
 FULL = {"large": "2g", "set": "512m", "files": 400, "nodes": 4, "kills": 5}
 
