@@ -89,7 +89,7 @@ boot() {
     ip link delete "$link" 2>/dev/null || true
     ip link add "$link" type veth peer name eth0 netns "$(cat "$dir/n$number.pid")"
     ip link set "$link" master "$(cat "$dir/bridge")" up
-    [ ! -s "$dir/rate" ] || tc qdisc add dev "$link" root tbf rate "$(cat "$dir/rate")" burst 256k latency 100ms
+    [ ! -s "$dir/rate" ] || tc qdisc add dev "$link" root tbf rate "$(cat "$dir/rate")" burst 256k latency 20ms
 }
 
 start() {

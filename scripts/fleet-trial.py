@@ -64,7 +64,7 @@ class Server(Nginx):
         return (super()._configuration()
                 .replace("$http_range'", "$http_range $remote_addr'")
                 .replace("access_log '", limits + "access_log '", 1)
-                .replace(f":{self.port};", f":{self.port} sndbuf=128k;"))
+                .replace(f":{self.port};", f":{self.port} sndbuf=64k;"))
 
     def figures(self, size):
         """Ends nginx; returns what it has served: share of `size`, seconds, refusals, bytes by address."""
@@ -501,7 +501,8 @@ def try_limit(trial, options):
                     f"{requeued}, {seconds:.0f} s")
         fleet.ended("limit")
         trial.is_right("limit", fleet.target, names)
-        trial.check("limit: at most 1.02 is served", served.share <= 1.02, str(served))
+        # Each stop of a slow node costs what was in flight.
+        trial.check("limit: at most 1.05 is served", served.share <= 1.05, str(served))
         if trial.failures:
             trial.note(fleet.logs())
         fleet.remove()
