@@ -29,6 +29,7 @@ import json
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -299,7 +300,8 @@ class Trial:
         """Creates a fleet."""
         place = self.plan(cluster, server, names)
         begun = time.monotonic()
-        self.must(cluster, "fleet", "create", place / "set.plan", place / "fleet", "--shards", shards)
+        self.must(cluster, "fleet", "create", place / "set.plan", place / "fleet", "--shards", shards,
+                  *shlex.split(self.options.create))
         return Fleet(self, cluster, place, time.monotonic() - begun)
 
 
@@ -702,6 +704,7 @@ def main():
     parser.add_argument("--files", type=int, metavar="N", help="files of the set (default: 400)")
     parser.add_argument("--nodes", type=int, metavar="N", help="default: 4")
     parser.add_argument("--kills", type=int, metavar="N", help="default: 5")
+    parser.add_argument("--create", default="", metavar="OPTIONS", help="more options of `fleet create`")
     parser.add_argument("--keep", action="store_true", help="keep all files, and print where they are")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31), metavar="N")
     options = parser.parse_args()
