@@ -18,7 +18,7 @@ final class FleetBudget: Sendable {
     /// The seconds for which an overload (503) that another worker has met lowers the connections, and
     /// the part that remains.
     private static let overload = (seconds: 60.0, part: 0.75, most: 4)
-    /// The seconds between two refusals by one server that are told to the others, at least.
+    /// The seconds between two refusals by one server that this worker reports to the others, at least.
     private static let spacing = 10.0
 
     private struct State {
@@ -29,7 +29,7 @@ final class FleetBudget: Sendable {
         /// The servers of the active files.
         var origins: [Int: String] = [:]
         var looked = -Double.infinity
-        /// When this worker has told of a refusal by a server last.
+        /// When this worker has last reported a refusal by a server.
         var told: [String: Double] = [:]
         /// When this worker has learned of overloads.
         var overloads: [Double] = []
