@@ -46,7 +46,7 @@ package enum QueueCommandName: String, CaseIterable, Sendable {
         "offset", "on-idle", "option", "paused", "pid-file", "ping", "recover", "rpc",
         "rpc-allow-origin",
         "rpc-no-secret",
-        "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "watch", "web",
+        "rule", "show-secret", "state", "tag", "text", "ui", "unseen", "url", "web",
     ]
 
     /// The long names of the options that the environment and the configuration file can set.
