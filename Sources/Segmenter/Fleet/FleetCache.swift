@@ -6,6 +6,8 @@ final class FleetCache: FleetDestination {
     private let snapshot: HubSnapshot
     private let plan: PlanFile
     private let run: HubRun?
+    /// The blobs that are in their place, and right.
+    private let given = Monitor<Set<String>>([])
     private let contents: Monitor<HubSnapshot.Contents>
 
     /// Opens the cache, and claims what is missing.
@@ -30,7 +32,9 @@ final class FleetCache: FleetDestination {
                 Listing(plan.source, files: files), nil, of: address, in: path)
             let found = try snapshot.examine()
             contents = Monitor(found)
-            run = found.missing.isEmpty ? nil : try snapshot.claim(found.missing)
+            run =
+                found.missing.isEmpty
+                ? nil : try snapshot.claim(found.missing, copiesLeftovers: false)
             guard run != nil || found.missing.isEmpty else {
                 let holder = snapshot.others(downloading: found.missing).holder
                 throw .inUse(folder: snapshot.path, host: holder?.host, pid: holder?.pid)
@@ -74,18 +78,24 @@ final class FleetCache: FleetDestination {
         guard let run else { return true }
         let work = try Folder(run.path)
         // Several paths may have one blob.
-        if snapshot.missing(of: [blob]).isEmpty { return true }
-        do throws(AssemblyError) {
-            let isGiven =
-                isOwn
-                ? try folder.moveWithoutReplacing(name, to: blob, in: work)
-                : try folder.linkWithoutReplacing(name, to: blob, in: work)
-            if !isGiven { return nil }
-        } catch {
-            guard case .destinationExists = error else { throw error }
-        }
+        if given.withLock({ $0.contains(blob) }) { return true }
+        // What an earlier run has left there was not verified.
+        try work.remove(blob)
+        let isGiven =
+            isOwn
+            ? try folder.moveWithoutReplacing(name, to: blob, in: work)
+            : try folder.linkWithoutReplacing(name, to: blob, in: work)
+        if !isGiven { return nil }
         run.deliver(blob)
-        return snapshot.missing(of: [blob]).isEmpty
+        // Another process may have delivered a wrong one meanwhile.
+        do throws(SetError) {
+            let isRight = try snapshot.examine([blob]).isComplete
+            if isRight { given.withLock { _ = $0.insert(blob) } }
+            return isRight
+        } catch {
+            if case .assembly(let error) = error { throw error }
+            return false
+        }
     }
 
     func close(isComplete: Bool) throws(FleetError) {

@@ -22,15 +22,19 @@ extension Reply {
             fields["content-range"] = shown(field, in: window)
             let isAll = asked == nil && fields["content-range"] == "bytes 0-\(count - 1)/\(count)"
             if status == 206, isAll { (status, fields["content-range"]) = (200, nil) }
+            // Without its range, a response must not look like that to the whole window.
+            if status == 200, !isAll, fields["content-range"] == nil { status = 206 }
             return
         }
-        guard status == 200, let length = contentLength else { return }
-        if method == .head, length == window.size {
-            fields["content-length"] = "\(count)"
-        } else if length == count {
-            // The body is not that of the window, and must not look like it.
-            fields["content-length"] = nil
+        guard status == 200 else { return }
+        guard method == .head else {
+            // The server has ignored the range. A part without `Content-Range` is never accepted,
+            // whatever its length or version.
+            status = 206
+            return
         }
+        guard let length = contentLength, length == window.size || length == count else { return }
+        fields["content-length"] = length == window.size ? "\(count)" : nil
     }
 
     /// Returns the value of a `Content-Range` field in the window; `nil` if it cannot have one.

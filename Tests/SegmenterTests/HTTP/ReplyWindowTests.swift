@@ -47,11 +47,21 @@ import Testing
         #expect(shown(200, ["content-length": "2000"], by: .head).contentLength == nil)
     }
 
-    /// The body of a server that ignores the range never looks like that of the window.
-    @Test(arguments: ["10000", "2000", "9999"])
-    func wholeFileIsNotTheWindow(length: String) {
-        let reply = shown(200, ["content-length": length])
-        #expect(reply.contentLength != 2000)
+    /// The body of a server that ignores the range is never taken for that of the window, not even
+    /// without a length, and if the whole window was requested.
+    @Test(arguments: [nil, "10000", "2000", "9999"], [nil, ByteRange(0, 500)])
+    func wholeFileIsNotTheWindow(length: String?, asked: ByteRange?) {
+        for field in [nil, "bytes 0-9999/10000"] {
+            let fields = ["content-length": length, "content-range": field, "etag": "\"a\""]
+            let reply = shown(200, fields.compactMapValues(\.self), asked: asked)
+            let check = ResponseCheck(
+                asked: asked, identity: RemoteIdentity(size: 2000, etag: "\"a\""),
+                sentIfRange: false)
+            guard case .breach = check.verdict(on: reply) else {
+                Issue.record("\(reply) was accepted")
+                return
+            }
+        }
     }
 
     @Test(arguments: [
