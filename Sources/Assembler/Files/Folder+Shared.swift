@@ -41,6 +41,38 @@ extension Folder {
         withDescriptor { _ = fchmodat($0, name, 0o666 & ~processUmask(), 0) }
     }
 
+    /// Takes a part and its manifest from another folder, unless this one has either.
+    ///
+    /// Whenever the process is killed, one of the folders has both: the manifest gets its name here
+    /// when the part is there. The part is taken after the content of the manifest, so it has all bytes
+    /// that the manifest states.
+    ///
+    /// - Parameters:
+    ///   - parts: The names.
+    ///   - source: The other folder.
+    ///   - isOver: Whether no process writes there any more, so that the files are moved if the file
+    ///     system has hard links. Otherwise they are copied, sharing blocks if possible.
+    /// - Returns: Whether they were taken.
+    @discardableResult
+    package func takePart(_ parts: PartNames, from source: Folder, isOver: Bool) -> Bool {
+        guard isFree(parts.manifest), !source.isFree(parts.manifest), !source.isFree(parts.part)
+        else { return false }
+        // A run that was killed here may have left them.
+        for name in [parts.part, parts.rewrite] { try? remove(name) }
+        func take(_ name: String, as new: String) -> Bool {
+            isOver && (try? source.linkWithoutReplacing(name, to: new, in: self)) == true
+                || source.copy(name, to: self, as: new)
+        }
+        guard take(parts.manifest, as: parts.rewrite), take(parts.part, as: parts.part),
+            (try? renameWithoutReplacing(parts.rewrite, to: parts.manifest)) != nil
+        else {
+            for name in [parts.part, parts.rewrite] { try? remove(name) }
+            return false
+        }
+        if isOver { for name in [parts.manifest, parts.part] { try? source.remove(name) } }
+        return true
+    }
+
     /// Returns the size of a file in bytes after opening it; `nil` if it cannot be opened.
     ///
     /// A file server shows what another machine has written since then only to who opens the file.

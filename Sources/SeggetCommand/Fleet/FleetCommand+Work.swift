@@ -82,7 +82,6 @@ extension FleetCommand {
         let report = Monitor(FleetWorkReport(settings, isQuiet: display.detail == .errors))
         let run = FleetFinishing(fleet, to: place, hub: hub) { event in
             report.withLock { $0.take(event, signal: interrupts.received) }
-        } progress: { _ in
         }
         let typed = finishing.directory
         Task {

@@ -110,19 +110,7 @@ final class FleetAttempt: Sendable {
             else { continue }
             let new = FileTarget(path: "\(target)/\(file.path)").folder
             try MadeFolders().make(new, .madeBelow([target]))
-            let to = try Folder(new)
-            guard to.isFree(names.manifest), to.isFree(names.part) else { continue }
-            // The part is taken after its manifest, so it has all bytes that the manifest states.
-            for name in [names.manifest, names.part] {
-                let isTaken =
-                    isOver
-                    ? (try? from.moveWithoutReplacing(name, to: name, in: to)) == true
-                    : from.copy(name, to: to)
-                guard isTaken else {
-                    for name in [names.manifest, names.part] { try? to.remove(name) }
-                    break
-                }
-            }
+            try Folder(new).takePart(names, from: from, isOver: isOver)
         }
     }
 }

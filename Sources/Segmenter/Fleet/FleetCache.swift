@@ -79,7 +79,7 @@ final class FleetCache: FleetDestination {
         let work = try Folder(run.path)
         // Several paths may have one blob.
         if given.withLock({ $0.contains(blob) }) { return true }
-        // What an earlier run has left there was not verified.
+        // A file that an earlier run has left there was not verified.
         try work.remove(blob)
         let isGiven =
             isOwn

@@ -50,7 +50,6 @@ public struct FleetFinish: Sendable {
     private let target: any FleetDestination
     private let attempt: Int
     private let isCancelled: @Sendable () -> Bool
-    private let progress: @Sendable (Result) -> Void
 
     /// Starts a finishing.
     ///
@@ -58,15 +57,13 @@ public struct FleetFinish: Sendable {
     ///   - fleet: The fleet.
     ///   - target: The place of the files.
     ///   - attempt: The number of the finishing, which this process has claimed.
-    ///   - progress: Called after each file.
     ///   - isCancelled: Called repeatedly; returns whether to stop.
     init(
         _ fleet: Fleet, to target: any FleetDestination, attempt: Int,
-        progress: @escaping @Sendable (Result) -> Void,
         isCancelled: @escaping @Sendable () -> Bool
     ) {
         (self.fleet, self.target, self.attempt) = (fleet, target, attempt)
-        (self.progress, self.isCancelled) = (progress, isCancelled)
+        self.isCancelled = isCancelled
     }
 
     /// Finishes what is complete.
@@ -101,7 +98,6 @@ public struct FleetFinish: Sendable {
                 result.problem = result.problem ?? .assembly(error)
                 result.missing.append(file)
             }
-            progress(result)
         }
         for (shard, paths) in wrong.sorted(by: { $0.key < $1.key }) {
             guard case .done(let attempt) = board.state(of: shard) else { continue }

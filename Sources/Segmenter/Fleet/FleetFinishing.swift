@@ -25,7 +25,6 @@ public final class FleetFinishing: Sendable {
     private let place: Place
     private let hub: HubAccess?
     private let loop: FleetLoop
-    private let progress: @Sendable (FleetFinish.Result) -> Void
     private let result = Monitor<FleetFinish.Result?>(nil)
 
     /// Creates a finishing.
@@ -35,13 +34,11 @@ public final class FleetFinishing: Sendable {
     ///   - place: Where the files are put.
     ///   - hub: The Hugging Face Hub, for a plan of this source; `nil` for any other.
     ///   - report: Called with what happens, one call at a time.
-    ///   - progress: Called after each file, on one thread.
     public init(
         _ fleet: Fleet, to place: Place, hub: HubAccess? = nil,
-        report: @escaping @Sendable (FleetRun.Report) async -> Void,
-        progress: @escaping @Sendable (FleetFinish.Result) -> Void
+        report: @escaping @Sendable (FleetRun.Report) async -> Void
     ) {
-        (self.fleet, self.place, self.hub, self.progress) = (fleet, place, hub, progress)
+        (self.fleet, self.place, self.hub) = (fleet, place, hub)
         loop = FleetLoop(fleet, report)
     }
 
@@ -83,7 +80,7 @@ public final class FleetFinishing: Sendable {
                 case .cache(let path): try FleetCache(fleet, path)
                 }
             let finish = FleetFinish(
-                fleet, to: target, attempt: attempt, progress: progress,
+                fleet, to: target, attempt: attempt,
                 isCancelled: { self.loop.isInterrupted })
             let result = try finish()
             if result.isComplete { fleet.removeWork() }

@@ -180,14 +180,7 @@ struct HubRuns {
         guard !names.isEmpty, let target = folder.folder(own.name) else { return }
         for source in names.compactMap({ folder.folder($0) }) {
             for blob in own.blobs {
-                let parts = PartNames(blob)
-                guard target.isFree(parts.manifest), target.isFree(parts.part) else { continue }
-                // The part is copied after its manifest, so it has all bytes that the manifest states.
-                guard source.copy(parts.manifest, to: target), source.copy(parts.part, to: target)
-                else {
-                    for name in [parts.manifest, parts.part] { try? target.remove(name) }
-                    continue
-                }
+                target.takePart(PartNames(blob), from: source, isOver: false)
             }
         }
     }
