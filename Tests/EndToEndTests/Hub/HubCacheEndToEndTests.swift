@@ -468,4 +468,32 @@ struct HubCacheEndToEndTests {
         #expect(outcome.end == .exit(143), "\(outcome.errorOutput)")
         #expect(stage.requestsForBytes == 0)
     }
+
+    // MARK: A fleet
+
+    /// A fleet finishes into the cache; neither wrong bytes that `hf` has left nor a wrong blob count.
+    @Test(arguments: [false, true])
+    func fleetFinishesIntoCache(isBlobWrong: Bool) throws {
+        let stage = try HubStage(HubStage.model)
+        let folder = stage.sandbox.path("\(repository)/blobs")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let name = stage.files[2].content.sha256Hex
+        let wrong = Data(repeating: 7, count: isBlobWrong ? 3_000_000 : 2_000_000)
+        let path = "\(folder)/\(name)" + (isBlobWrong ? "" : ".1a2b3c4d.incomplete")
+        try wrong.write(to: URL(filePath: path))
+        let past = timespec(tv_sec: time(nil) - 100, tv_nsec: 0)
+        #expect(utimensat(AT_FDCWD, path, [past, past], 0) == 0)
+        #expect(try stage.run("plan", "hf://org/model", "-o", "plan").end == .exit(0))
+        #expect(try stage.run("fleet", "create", "plan", "fleet", "--shards", "2").end == .exit(0))
+        #expect(try stage.run("fleet", "work", "fleet").end == .exit(0))
+        let outcome = try stage.run("fleet", "finish", "fleet")
+        #expect(outcome.end == .exit(isBlobWrong ? 73 : 0), "\(outcome.errorOutput)")
+        #expect(try Data(contentsOf: URL(filePath: path)) == wrong)
+        guard !isBlobWrong else { return }
+        let count = stage.requestsForBytes
+        #expect(try stage.run("get", "hf://org/model", "-q").end == .exit(0))
+        #expect(stage.requestsForBytes == count)
+        try expectComplete(stage)
+    }
 }
