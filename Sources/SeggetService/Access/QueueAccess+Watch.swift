@@ -19,7 +19,7 @@ extension QueueAccess {
     ) async throws -> Never {
         var access = self
         while true {
-            if let client = access.door as? QueueClient {
+            if let client = access.client {
                 do {
                     for try await report in client.reports(filter, patience: .zero) {
                         try await show(access, report)

@@ -9,9 +9,19 @@ public import Segmenter
 public struct QueueAccess: Sendable {
     /// Sends commands and queries to the queue.
     public let door: any QueueDoor
+    /// The connection to the worker; `nil` without a worker.
+    package let client: QueueClient?
     /// The id of the worker's process; `nil` without a worker.
     public let worker: Int32?
     let path: String
+
+    private init(
+        _ path: String, _ patience: Double, _ note: @escaping @Sendable (String) -> Void,
+        client: QueueClient? = nil, worker: Int32? = nil
+    ) {
+        door = AccessDoor(path: path, patience: patience, note: note, client: client)
+        (self.path, self.client, self.worker) = (path, client, worker)
+    }
 
     /// Connects to the worker of a queue, or opens its records.
     ///
@@ -33,7 +43,7 @@ public struct QueueAccess: Sendable {
         while let holder = try QueueLock.holder(files) {
             do throws(QueueError) {
                 let client = try await client(of: holder, until: deadline, note)
-                return QueueAccess(door: client, worker: holder.pid, path: path)
+                return QueueAccess(path, patience, note, client: client, worker: holder.pid)
             } catch {
                 // The process may have ended, and another one may have locked the queue.
                 guard ContinuousClock.now < deadline else { throw error }
@@ -43,8 +53,7 @@ public struct QueueAccess: Sendable {
         if let service, let access = try await start(service, path, patience, note) {
             return access
         }
-        let door = RecordsDoor(path: path, patience: patience, note: note)
-        return QueueAccess(door: door, worker: nil, path: path)
+        return QueueAccess(path, patience, note)
     }
 
     /// Lets a service manager start a worker, by connecting to its socket.
@@ -59,7 +68,7 @@ public struct QueueAccess: Sendable {
             path: service, connectTime: .seconds(patience), tellOtherVersion: note)
         let worker = try? await client.health().worker
         if let worker, try QueueLock.holder(QueueFiles(path))?.pid == worker {
-            return QueueAccess(door: client, worker: worker, path: path)
+            return QueueAccess(path, patience, note, client: client, worker: worker)
         }
         await client.close()
         return nil
@@ -92,15 +101,14 @@ public struct QueueAccess: Sendable {
     ///
     /// Reading the records does not require the queue's lock.
     public func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
-        guard let worker else { return try await door.report(filter) }
         // If the worker's version is older, only the worker can read its records.
-        if let client = door as? QueueClient, try await !client.isCurrent() {
+        guard let client, (try? await client.isCurrent()) == true else {
             return try await door.report(filter)
         }
         var report = try await DirectDoor(path).report(filter)
-        report.worker = worker
         let fetched = TaskFilter(selection: TaskSelection(states: TaskStatus.Word.downloading))
         let live = try await door.report(fetched)
+        report.worker = live.worker
         let byID = Dictionary(uniqueKeysWithValues: live.tasks.map { ($0.id, $0) })
         for index in report.tasks.indices {
             if let task = byID[report.tasks[index].id] { report.tasks[index] = task }

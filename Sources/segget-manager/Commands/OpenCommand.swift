@@ -21,7 +21,7 @@ struct OpenCommand: ParsableCommand {
     func run() throws {
         let startsBrowser = !noBrowser && Self.hasDesktop
         try queue.run { access in
-            guard let client = access.door as? QueueClient else {
+            guard let client = access.client else {
                 throw QueueError(
                     .unavailable, "no worker is running, so there is no page",
                     hint: "start one with `segget serve --web PORT`")

@@ -54,6 +54,30 @@ struct QueueAccessTests {
         await worker.shutdown()
     }
 
+    /// A worker that ends after the command has found it leaves the records to the command.
+    @Test func usesRecordsIfWorkerEnds() async throws {
+        let sandbox = try Sandbox("ends")
+        let queue = sandbox.path("q.sqlite")
+        let worker = try await DownloadQueue.open(queue)
+        let server = try await QueueServer.start(
+            for: queue, door: worker, runtime: nil, users: "/nowhere", base: sandbox.path)
+        try await worker.announce(socket: server.path)
+        let access = try await QueueAccess.open(queue) { _ in }
+        #expect(access.worker == getpid())
+        await server.close()
+        await worker.shutdown()
+        var task = NewTask("http://127.0.0.1:9/a", to: .init(root: sandbox.path))
+        task.isPaused = true
+        let results = try await access.door.perform([.add(task)])
+        #expect(results.joined().map(\.outcome) == [.done])
+        let report = try await access.report(TaskFilter())
+        #expect(report.tasks.count == 1)
+        #expect(report.worker == nil)
+        let id = try #require(report.tasks.first?.id)
+        #expect(try await access.door.detail(id.description).task.id == id)
+        await access.client?.close()
+    }
+
     @Test func asksHangingWorkerOnce() async throws {
         let (asked, isOver) = (Guarded(0), Guarded(false))
         let worker = try FakeWorker { _ in

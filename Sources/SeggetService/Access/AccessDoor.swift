@@ -1,13 +1,18 @@
 import SeggetQueue
 
-/// Access to the records of a queue without a worker; uses the worker if one starts meanwhile.
-struct RecordsDoor: QueueDoor {
+/// Access to a queue through its worker, or to its records; changes between both when a worker
+/// starts or ends meanwhile.
+struct AccessDoor: QueueDoor {
     let path: String
     let patience: Double
     let note: @Sendable (String) -> Void
+    /// The connection to the worker that was found first; `nil` if there was none.
+    let client: QueueClient?
 
     func perform(_ commands: [QueueCommand]) async throws(QueueError) -> [[CommandResult]] {
-        try await by { door throws(QueueError) in try await door.perform(commands) }
+        // A worker that ends after it was sent the commands may have carried them out.
+        if let client, await reaches(client) { return try await client.perform(commands) }
+        return try await byRecords { door throws(QueueError) in try await door.perform(commands) }
     }
 
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
@@ -34,19 +39,38 @@ struct RecordsDoor: QueueDoor {
         try await by { door throws(QueueError) in try await door.change(settings) }
     }
 
+    private func reaches(_ client: QueueClient) async -> Bool {
+        (try? await client.connected()) != nil
+    }
+
+    /// Sends a request that may be sent twice.
     private func by<Result: Sendable>(
+        _ body: (any QueueDoor) async throws(QueueError) -> Result
+    ) async throws(QueueError) -> Result {
+        if let client {
+            do throws(QueueError) {
+                return try await body(client)
+            } catch  where error.code == .worker {
+                // The worker may have ended.
+            }
+        }
+        return try await byRecords(body)
+    }
+
+    /// Uses the records, or the worker that has locked them.
+    private func byRecords<Result: Sendable>(
         _ body: (any QueueDoor) async throws(QueueError) -> Result
     ) async throws(QueueError) -> Result {
         do throws(QueueError) {
             return try await body(DirectDoor(path, patience: patience))
         } catch  where error.code == .hasWorker {
-            let door = try await QueueAccess.open(path, patience: patience, note: note).door
+            let access = try await QueueAccess.open(path, patience: patience, note: note)
             do throws(QueueError) {
-                let result = try await body(door)
-                await (door as? QueueClient)?.close()
+                let result = try await body(access.door)
+                await access.client?.close()
                 return result
             } catch {
-                await (door as? QueueClient)?.close()
+                await access.client?.close()
                 throw error
             }
         }
