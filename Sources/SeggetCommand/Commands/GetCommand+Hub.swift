@@ -132,13 +132,19 @@ extension GetCommand {
             do throws(SetError) {
                 let set = try SetFolder(plan, in: folder) { SetFailure($0) }
                 let work = try set.examine(rechecks: sets.recheck)
+                var figures = set.figures
                 set.close()
                 missing = work.files.compactMap { try? plan.file(at: Int($0)).path } + work.foreign
                 missing.removeAll { !sets.chosen.filter.chooses($0) }
+                if missing.isEmpty {
+                    // `--include` may have chosen only some files of the set.
+                    (figures.files, figures.bytes) = (figures.complete, figures.bytesComplete)
+                    endComplete(
+                        name, figures, work, in: place(of: address, in: folder), of: set.path)
+                }
             } catch {
                 Self.end(error)
             }
-            if missing.isEmpty { endComplete(in: place(of: address, in: folder)) }
         }
         Self.say(Diagnostic.offline(address, missing: missing))
         Glibc.exit(ExitStatus.unavailable.rawValue)
@@ -149,12 +155,27 @@ extension GetCommand {
         address.path.isEmpty ? folder : "\(folder)/\(address.path)"
     }
 
-    private func endComplete(in path: String) -> Never {
+    /// Reports that all files are complete, and ends the process.
+    ///
+    /// - Parameters:
+    ///   - path: The path of what was asked for.
+    ///   - root: The folder of the set.
+    ///   - unchecked: The number of files that were not read; `nil` for files that are not in the
+    ///     cache.
+    private func endComplete(
+        _ set: String, _ figures: SetFigures, _ work: SetWork, in path: String, of root: String,
+        unchecked: Int? = nil
+    ) -> Never {
+        var report = BatchReport(
+            reportSettings(terminal: .standardError), count: figures.files, set: figures)
+        report.begin(set: set, in: root, figures, work)
         if display.detail != .errors {
-            Self.say([Message(.none, "all files are complete, without a request (HF_HUB_OFFLINE)")])
+            report.print(Message(.note, "no request was sent (HF_HUB_OFFLINE)"))
         }
+        let status = report.finish(
+            signal: nil, path: unchecked == nil ? nil : path, unchecked: unchecked ?? 0)
         if cached.printPath { StandardStreams.write(path + "\n", to: STDOUT_FILENO) }
-        Glibc.exit(ExitStatus.done.rawValue)
+        Glibc.exit(status.rawValue)
     }
 
     private func endOfflineInCache(_ address: HubAddress) throws -> Never {
@@ -180,7 +201,10 @@ extension GetCommand {
                     Glibc.exit(status.rawValue)
                 }
                 _ = try snapshot.link(contents)
-                endComplete(in: snapshot.path)
+                let (figures, work) = snapshot.report(of: contents)
+                endComplete(
+                    snapshot.set, figures, work, in: snapshot.path, of: snapshot.path,
+                    unchecked: contents.unchecked)
             } catch {
                 Self.end(error)
             }

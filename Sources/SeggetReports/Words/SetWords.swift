@@ -10,9 +10,7 @@ package enum SetWords {
     package static func begin(_ figures: SetFigures, _ work: SetWork) -> String? {
         guard work.complete > 0 else { return nil }
         let all = Units.count(Int64(figures.files), "file")
-        var text =
-            work.complete == figures.files
-            ? "all of \(all) are complete" : "\(work.complete) of \(all) are complete"
+        var text = "\(work.complete) of \(all) \(figures.files == 1 ? "is" : "are") complete"
         text += " (\(Units.size(figures.bytesComplete)))"
         if let asOf = work.asOf { text += ", as of \(day(asOf))" }
         return text

@@ -121,7 +121,7 @@ struct SetEndToEndTests {
         let again = try files.get()
         #expect(again.end == .exit(0), "\(again.errorOutput)")
         #expect(files.requested() == [])
-        #expect(again.errorOutput.contains("all of 4 files are complete"), "\(again.errorOutput)")
+        #expect(again.errorOutput.contains("4 of 4 files are complete"), "\(again.errorOutput)")
         #expect(try files.states() == ["complete": 4])
         #expect(unlink(files.path(2)) == 0)
         #expect(try files.states() == ["complete": 3, "missing": 1])

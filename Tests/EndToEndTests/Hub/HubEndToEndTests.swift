@@ -204,12 +204,31 @@ struct HubEndToEndTests {
         let count = stage.hub.requests.count
         let complete = try stage.run("get", "hf://org/model", "-d", "m", variables: offline)
         #expect(complete.end == .exit(0), "\(complete.errorOutput)")
+        #expect(
+            complete.errorOutput.contains("4 of 4 files are complete"), "\(complete.errorOutput)")
         try FileManager.default.removeItem(atPath: stage.sandbox.path("m/config.json"))
         let missing = try stage.run("get", "hf://org/model", "-d", "m", variables: offline)
         #expect(missing.end == .exit(69), "\(missing.errorOutput)")
         #expect(missing.errorOutput.contains("`config.json`"), "\(missing.errorOutput)")
         #expect(
             stage.hub.requests.count == count && stage.large.requests.allSatisfy { $0.number <= 9 })
+    }
+
+    /// Without the network, too, the last line and `--json` give the path.
+    @Test func offlineRunNamesSnapshot() throws {
+        let stage = try stage()
+        #expect(try stage.run("get", "hf://org/model", "-q").end == .exit(0))
+        let count = stage.hub.requests.count
+        let outcome = try stage.run(
+            "get", "hf://org/model", "--json", variables: ["HF_HUB_OFFLINE": "1"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let path = stage.sandbox.path(
+            "home/hub/models--org--model/snapshots/\(HubStage.commit)")
+        #expect(outcome.errorOutput.hasSuffix("in `\(path)`\n"), "\(outcome.errorOutput)")
+        let summary = try #require(outcome.output.split(separator: "\n").last)
+        let object = try JSONSerialization.jsonObject(with: Data(summary.utf8)) as? [String: Any]
+        #expect(object?["path"] as? String == path, "\(outcome.output)")
+        #expect(stage.hub.requests.count == count)
     }
 
     @Test func probeShowsCommitAndFigures() throws {
