@@ -162,8 +162,11 @@ class Cluster:
 
     def queue(self):
         """The elements that have not ended: state, reason and node by `JOB_INDEX`."""
-        lines = self.slurm("squeue", "-h", "-r", "-o", "%i|%T|%r|%N").splitlines()
-        return {line.split("|")[0]: line.split("|")[1:] for line in lines if "|" in line}
+        # No answer is not an empty queue, whose answer has the line of titles.
+        text = wait_for(lambda: self.slurm("squeue", "-r", "-o", "%i|%T|%r|%N"), 120)
+        if not text:
+            raise Failure("squeue does not answer")
+        return {line.split("|")[0]: line.split("|")[1:] for line in text.splitlines()[1:] if "|" in line}
 
     def end_waits(self):
         """Ends the waits of elements that are to be started again; returns their names."""
@@ -175,7 +178,7 @@ class Cluster:
 
     def facts(self, job):
         """What `scontrol show job` says about a job or an element."""
-        words = self.slurm("scontrol", "show", "job", job).split()
+        words = (wait_for(lambda: self.slurm("scontrol", "show", "job", job), 20) or "").split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
     def exit_code(self, job):
