@@ -5,7 +5,7 @@
     make fleet-trial FLEET='--quick'
     make fleet-trial FLEET='--only kills,aria2 --kills 2 --seed 7'
 
-nginx gives each address 20 MiB/s and 8 requests at a time.
+Each node receives at most 20 MiB/s, and nginx serves each address 8 requests at a time.
 
     speed       all nodes download one large file, and a set of 400 files, in at most 1/(0.9 N) of one node's time
                 (1/3.6 for four nodes, less in a quick run); at most 1.02 of the size is served
@@ -48,6 +48,8 @@ RATE = 20 * MIB
 REQUESTS = 8
 # Seconds after which something hangs.
 LONGEST = 900
+# Seconds. Shorter downloads end while this program looks at the queue.
+SHORTEST = 5
 
 
 class Server(Nginx):
@@ -59,13 +61,13 @@ class Server(Nginx):
         super().__init__(str(work), str(trial.data), address=ADDRESS)
 
     def _configuration(self):
-        # sshd(8) sets SHELL. is in the socket's buffer, and counts as served.
+        # What is in the socket's buffer counts as served; a node that dies, or a request that ends early, loses it.
         limits = (f"limit_conn_zone $binary_remote_addr zone=each:1m; limit_conn each {REQUESTS}; "
                   "limit_conn_log_level info; send_timeout 10s; reset_timedout_connection on; ")
         return (super()._configuration()
                 .replace("$http_range'", "$http_range $remote_addr'")
                 .replace("access_log '", limits + "access_log '", 1)
-                .replace(f":{self.port};", f":{self.port} sndbuf=64k;"))
+                .replace(f":{self.port};", f":{self.port} sndbuf=32k;"))
 
     def figures(self, size):
         """Ends nginx; returns what it has served: share of `size`, seconds, refusals, bytes by address."""
@@ -128,6 +130,21 @@ class Cluster:
         """A node dies."""
         self._act("kill", node)
 
+    def hold(self, node, holds=True):
+        """Stops a node and its network, or lets it continue."""
+        def link(state):
+            subprocess.run(["ip", "link", "set", f"{self.bridge()}{node}", state], check=True)
+
+        def signal(name):
+            subprocess.run(self.on(node, "sh", "-c", f"kill -{name} -1"), stdin=subprocess.DEVNULL, check=True)
+        # Buffers of a stopped node would still fill, and a kill would lose them.
+        if holds:
+            link("down")
+            signal("STOP")
+        else:
+            signal("CONT")
+            link("up")
+
     def boot(self, node):
         """A node that has died comes back."""
         self._act("boot", node)
@@ -138,10 +155,10 @@ class Cluster:
         subprocess.run(self.on(node, "sh", "-c", code), stdin=subprocess.DEVNULL, check=True)
 
     def is_working(self, node):
-        """Whether a worker of a fleet runs on a node."""
+        """Whether a worker of a fleet, or aria2c, runs on a node."""
         done = subprocess.run(self.on(node, "sh", "-c", "cat /proc/[0-9]*/cmdline"), stdin=subprocess.DEVNULL,
                               capture_output=True, check=False)
-        return b"\0fleet\0work\0" in done.stdout
+        return b"\0fleet\0work\0" in done.stdout or b"aria2c\0-q\0" in done.stdout
 
     def on(self, node, *command):
         """The command line that runs a command on a node."""
@@ -153,9 +170,13 @@ class Cluster:
                               timeout=60, check=False)
         return done.stdout if done.returncode == 0 else ""
 
+    def bridge(self):
+        """The name of the bridge; those of its ports begin with it."""
+        return (self.folder / "bridge").read_text(encoding="ascii").strip()
+
     def sent(self):
         """The bytes that were sent to all nodes that are running, as the kernel counts them."""
-        bridge = (self.folder / "bridge").read_text(encoding="ascii").strip()
+        bridge = self.bridge()
         with open("/proc/net/dev", encoding="ascii") as file:
             lines = [line.split(":") for line in file if line.strip().startswith(f"{bridge}n")]
         return sum(int(counts.split()[8]) for _, counts in lines)
@@ -203,6 +224,11 @@ def wait_for(found, seconds=LONGEST, pause=0.2):
             return value
         time.sleep(pause)
     return None
+
+
+def slowed(size, nodes):
+    """The bytes a second for each node, so that all together need some seconds for the bytes."""
+    return min(RATE, size // nodes // SHORTEST)
 
 
 def digest(path):
@@ -411,24 +437,39 @@ def try_speed(trial, options):
 def kill_one(trial, cluster, received, size, elements):
     """Kills a random node at a random moment, and boots it when Slurm has noticed; returns the element."""
     share = trial.chance.uniform(0.05, 0.9)
-    if not wait_for(lambda: received() >= share * size or not cluster.queue(), pause=0.05):
+    running = {}
+
+    def is_due():
+        due = received() >= share * size
+        # There is no time to ask when it is due.
+        if due and running:
+            return True
+        queue = cluster.queue()
+        running.update({name: node for name, (state, _, node) in queue.items()
+                        if state == "RUNNING" and name.startswith(elements)})
+        return due or not queue
+    wait_for(is_due, pause=0.05)
+    candidates = sorted(running.items())
+    trial.chance.shuffle(candidates)
+    for name, node in candidates:
+        # Slurm would not miss a node whose element has ended. The node is held while this is found out.
+        cluster.hold(node)
+        if cluster.is_working(node) and cluster.queue().get(name, ["-"])[0] == "RUNNING":
+            break
+        cluster.hold(node, False)
+    else:
         return None
-    running = {name: node for name, (state, _, node) in cluster.queue().items()
-               if state == "RUNNING" and name.startswith(elements)}
-    if not running:
-        return None
-    name = trial.chance.choice(sorted(running))
     share = received() / size
     begun = time.monotonic()
-    cluster.kill(running[name])
+    cluster.kill(node)
 
     def is_noticed():
         state = cluster.queue().get(name)
         return state is None or state[0] != "RUNNING"
     wait_for(is_noticed, 120)
-    trial.note(f"killed {running[name]} with element {name} at {share:.2f} of the bytes; Slurm noticed "
+    trial.note(f"killed {node} with element {name} at {share:.2f} of the bytes; Slurm noticed "
                f"after {time.monotonic() - begun:.0f} s")
-    cluster.boot(running[name])
+    cluster.boot(node)
     return name
 
 
@@ -436,7 +477,7 @@ def try_kills(trial, options):
     """A node dies at a random moment."""
     names = list(trial.files)
     size = trial.size(names)
-    with Cluster(trial, options.nodes) as cluster:
+    with Cluster(trial, options.nodes, rate=slowed(size, options.nodes)) as cluster:
         for number in range(options.kills):
             what = f"kill {number + 1}"
             with Server(trial, f"kill{number}") as server:
