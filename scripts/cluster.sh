@@ -10,7 +10,7 @@
 # The nodes are n0, n1, …: each has a host name, an address (10.83.0.10 and up), and namespaces for its
 # processes and network; the file system is shared. This machine is 10.83.0.1. R limits what a node receives, in
 # the words of tc(8), such as 160mbit. Slurm notices after 10 s that a node is dead. With --no-requeue-exit, the site
-# does not start a job again that ends with 75.
+# does not start a job again that ends with 75. The site has two licenses, hub:2.
 set -euo pipefail
 
 usage() {
@@ -141,6 +141,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
 $requeue
+Licenses=hub:2
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none

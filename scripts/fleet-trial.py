@@ -15,6 +15,7 @@ Each node receives at most 20 MiB/s, and nginx serves each address 8 requests at
     limit       the same by the time limit of Slurm
     overlap     a slurmd dies, its step goes on, and Slurm starts the element again elsewhere
     twice       two nodes work on the same shard
+    licenses    four elements on four nodes, and two licenses: each element takes one, and two run at a time
     parallel    GNU parallel runs what `fleet submit --parallel` prints, with nodes of the cluster as its hosts
     kubernetes  kubernetes-validate accepts what `fleet submit --kubernetes` prints; the first time it needs the network
     aria2       `aria2c -i chunk_$SLURM_ARRAY_TASK_ID` while a node dies, beside the same with segget
@@ -205,6 +206,11 @@ class Cluster:
     def exit_code(self, job):
         """The exit code of a job that has ended."""
         return self.facts(job).get("ExitCode", "?")
+
+    def licenses(self, name):
+        """How many licenses of a name are in use."""
+        words = self.slurm("scontrol", "show", "licenses", name).split()
+        return int(dict(word.split("=", 1) for word in words if "=" in word).get("Used", 0))
 
     def run_out(self, requeued=None, seconds=LONGEST):
         """Waits until no job is left; ends the waits of requeued elements, and notes their names."""
@@ -623,6 +629,45 @@ def try_overlap(trial, options):
         fleet.remove()
 
 
+# Licenses
+
+
+def try_licenses(trial, options):
+    """Each element takes a license, of which the site has fewer than nodes."""
+    names = trial.names("set/")
+    size = trial.size(names)
+    (workers, licenses) = (4, 2)
+    with Cluster(trial, workers, rate=slowed(size, workers)) as cluster, Server(trial, "licenses") as server:
+        fleet = trial.fleet(cluster, server, names, workers)
+        code, output, errors = trial.segget(cluster, "fleet", "submit", fleet.path, "-d", fleet.target, "--slurm",
+                                            "--slurm-licenses", "none-such:1")
+        trial.check("licenses: a license that the site does not have is refused",
+                    code == 69 and "Invalid license" in errors, f"{code}: {output}{errors}".strip())
+        fleet.submit("--slurm-licenses", "hub:1")
+        elements = [f"{fleet.array}_{number}" for number in range(workers)]
+        running, used, reasons = [], [], set()
+
+        def is_over():
+            queue = cluster.queue()
+            running.append(sum(queue.get(name, ["-"])[0] == "RUNNING" for name in elements))
+            used.append(cluster.licenses("hub"))
+            reasons.update(reason for state, reason, _ in queue.values() if state == "PENDING")
+            return not queue
+        trial.check("licenses: all jobs end", wait_for(is_over))
+        stated = [cluster.facts(name).get("Licenses") for name in elements]
+        trial.check("licenses: Slurm states the license of each element", stated == workers * ["hub:1"], str(stated))
+        trial.check(f"licenses: {licenses} elements run at a time, and others wait for a license",
+                    max(running) == max(used) == licenses and "Licenses" in reasons,
+                    f"at most {max(running)}, {max(used)} in use; reasons to wait: {', '.join(sorted(reasons))}")
+        served = server.figures(size)
+        fleet.ended("licenses")
+        trial.is_right("licenses", fleet.target, names)
+        trial.note(f"{served}; licenses of the finishing job: {cluster.facts(fleet.finish).get('Licenses')}")
+        if trial.failures:
+            trial.note(fleet.logs())
+        fleet.remove()
+
+
 # GNU parallel
 
 
@@ -732,7 +777,8 @@ def try_aria2(trial, options):
 
 
 TRIALS = {"speed": try_speed, "kills": try_kills, "requeue": try_requeue, "limit": try_limit, "overlap": try_overlap,
-          "twice": try_twice, "parallel": try_parallel, "kubernetes": try_kubernetes, "aria2": try_aria2}
+          "twice": try_twice, "licenses": try_licenses, "parallel": try_parallel, "kubernetes": try_kubernetes,
+          "aria2": try_aria2}
 QUICK = {"large": "256m", "set": "64m", "files": 40, "nodes": 2, "kills": 1}
 FULL = {"large": "2g", "set": "512m", "files": 400, "nodes": 4, "kills": 5}
 
