@@ -4,6 +4,7 @@
     make fleet-trial
     make fleet-trial FLEET='--quick'
     make fleet-trial FLEET='--only kills,aria2 --kills 2 --seed 7'
+    scripts/fleet-trial.py --check              says by exit code 77 and a line why it cannot be tried here
 
 Each node receives at most 20 MiB/s, and nginx serves each address 8 requests at a time.
 
@@ -51,6 +52,32 @@ REQUESTS = 8
 LONGEST = 900
 # Seconds. Shorter downloads end while this program looks at the queue.
 SHORTEST = 5
+CANNOT = 77
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "nginx", "ip", "tc", "unshare", "nsenter")
+# What isolation.py and cluster.sh do.
+NAMESPACES = """
+echo trial >/proc/sys/kernel/hostname
+ip link set lo up
+ip link add trial type bridge
+unshare --net --uts --pid --mount --fork --kill-child=KILL --mount-proc true
+ip link add trial0 type veth peer name trial1
+ip link set trial0 master trial up
+tc qdisc add dev trial0 root tbf rate 1mbit burst 256k latency 20ms
+"""
+
+
+def hindrance():
+    """Why it cannot be tried here; `None` if it can."""
+    if os.geteuid() != 0:
+        return "it needs root"
+    path = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
+    for program in PROGRAMS:
+        if not shutil.which(program, path=path):
+            return f"it needs {program}"
+    done = subprocess.run(["unshare", "--net", "--uts", "--pid", "--mount", "--fork", "--kill-child=KILL",
+                           "--mount-proc", "sh", "-ec", NAMESPACES], env={**os.environ, "PATH": path},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return f"no machines can be emulated: {done.stderr.strip()}" if done.returncode else None
 
 
 class Server(Nginx):
@@ -115,7 +142,12 @@ class Cluster:
         self._act("start", *self.options)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        if kind or Trial.failures:
+            for path in (pathlib.Path(f"{self.folder}.log"), self.folder / "log" / "slurmctld.log"):
+                if path.exists():
+                    text = path.read_text(encoding="utf-8", errors="replace")
+                    print(f"--- {path.name}\n{text[-20000:]}", flush=True)
         self._act("stop")
 
     def _act(self, action, *arguments):
@@ -794,10 +826,16 @@ def main():
     parser.add_argument("--files", type=int, metavar="N", help="files of the set (default: 400)")
     parser.add_argument("--nodes", type=int, metavar="N", help="default: 4")
     parser.add_argument("--kills", type=int, metavar="N", help="default: 5")
+    parser.add_argument("--check", action="store_true", help="say whether it can be tried here")
     parser.add_argument("--create", default="", metavar="OPTIONS", help="more options of `fleet create`")
     parser.add_argument("--keep", action="store_true", help="keep all files, and print where they are")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31), metavar="N")
     options = parser.parse_args()
+    if reason := hindrance():
+        print(reason)
+        return CANNOT
+    if options.check:
+        return 0
     for name, value in (QUICK if options.quick else FULL).items():
         if getattr(options, name) is None:
             setattr(options, name, value)
