@@ -6,13 +6,15 @@
 // FAULTS_LOG: a file that gets a line `CALL ROLE` for every call.
 // FAULTS_WHEN: a path; as long as nothing stands there, the rules hit nothing and count nothing.
 // FAULTS: rules, separated by spaces: CALL:ROLE:NTH:COUNT:WHAT
-//   CALL   the function's name; ROLE what it was called on: part, manifest, rewrite, folder or file,
+//   CALL   the function's name, or `*`; ROLE what it was called on: part, manifest, rewrite, folder or file,
 //          or `*` for each of them
 //   NTH    the first call that is hit, from 1; COUNT how many are, 0 for all that follow
 //   WHAT   a number of <errno.h>, with which it fails without having done anything (close(2) closes);
 //          or `byte`, `half`: at most so much is read or written; or `lose:ERRNO`: as ERRNO, and the
-//          first half of the file is zeros from then on, as after a failed fsync(2); or `kill`: the
-//          process ends there, as by SIGKILL
+//          first half of the file is zeros from then on, as after a failed fsync(2); or `after:ERRNO`:
+//          as ERRNO, although the call was carried out; or `lie`: it succeeds without having done
+//          anything; or `wait:MS`: it takes so many milliseconds longer; or `kill`: the process ends
+//          there, as by SIGKILL
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,7 +39,7 @@ static struct rule {
     char call[24], role[16];
     int nth, count, error;
     int limit;  // 1: one byte; 2: half
-    int lose, kill;
+    int lose, kill, after, wait, lie;
     atomic_int seen;
 } rules[RULES];
 static int rule_count, log_file = -1;
@@ -63,7 +65,10 @@ __attribute__((constructor)) static void begin(void) {
         rule->limit = !strcmp(what, "byte") ? 1 : !strcmp(what, "half") ? 2 : 0;
         rule->kill = !strcmp(what, "kill");
         rule->lose = !strncmp(what, "lose:", 5);
-        rule->error = atoi(what + (rule->lose ? 5 : 0));
+        rule->after = !strncmp(what, "after:", 6);
+        rule->lie = !strcmp(what, "lie");
+        rule->wait = strncmp(what, "wait:", 5) ? 0 : atoi(what + 5);
+        rule->error = rule->wait ? 0 : atoi(what + (rule->lose ? 5 : rule->after ? 6 : 0));
         rule_count++;
         text += strcspn(text, " ");
     }
@@ -130,11 +135,13 @@ static struct rule *hit(const char *call, const char *role) {
     if (when[0] && syscall(SYS_faccessat, AT_FDCWD, when, F_OK)) return NULL;
     for (int i = 0; i < rule_count; i++) {
         struct rule *rule = &rules[i];
-        if (strcmp(rule->call, call) || (strcmp(rule->role, "*") && strcmp(rule->role, role)))
+        if ((strcmp(rule->call, call) && strcmp(rule->call, "*"))
+            || (strcmp(rule->role, "*") && strcmp(rule->role, role)))
             continue;
         int number = atomic_fetch_add(&rule->seen, 1) + 1;
         if (number < rule->nth || (rule->count && number >= rule->nth + rule->count)) continue;
         if (rule->kill) syscall(SYS_kill, getpid(), SIGKILL);
+        if (rule->wait) usleep(rule->wait * 1000);
         if (!found) found = rule;
     }
     return found;
@@ -159,7 +166,9 @@ static size_t shorter(const struct rule *rule, size_t count) {
     int before = errno;                                                                          \
     struct rule *rule = hit(#name, role_expression);                                             \
     errno = before;                                                                              \
+    if (rule && rule->lie) return 0;                                                             \
     if (rule && rule->error) {                                                                   \
+        if (rule->after) REAL(name)(__VA_ARGS__);                                                \
         errno = rule->error;                                                                     \
         return -1;                                                                               \
     }                                                                                            \

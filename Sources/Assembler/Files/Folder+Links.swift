@@ -118,7 +118,14 @@ extension Folder {
     }
 
     /// Whether the folder belongs to the user of this process.
-    package var isOwn: Bool { withDescriptor { FileStatus(of: $0)?.owner == geteuid() } }
+    package var isOwn: Bool {
+        get throws(AssemblyError) {
+            guard let status = withDescriptor({ FileStatus(of: $0) }) else {
+                throw .io(operation: "fstat", path: path, errno: errno)
+            }
+            return status.isOwn
+        }
+    }
 
     /// Copies a file to another folder, sharing its blocks if the file system can do that.
     ///

@@ -6,7 +6,7 @@ import Glibc
 /// first, form the next one. Any thread may use it.
 package final class LedgerWriter: Sendable {
     /// Makes a record, on the writer's thread; `nil` if there is nothing to record after all.
-    package typealias Making = @Sendable () -> LedgerRecord?
+    package typealias Making = @Sendable () throws(AssemblyError) -> LedgerRecord?
 
     private struct State {
         var waiting: [Making] = []
@@ -65,8 +65,8 @@ package final class LedgerWriter: Sendable {
                 defer { state.waiting = [] }
                 return state.waiting
             }
+            let records = group.compactMap(made)
             do throws(AssemblyError) {
-                let records = group.compactMap { $0() }
                 if !records.isEmpty { try ledger.append(records) }
                 let isLast = group.isEmpty
                 if isLast || monotonicSeconds() - lastSync >= Self.syncInterval {
@@ -75,9 +75,20 @@ package final class LedgerWriter: Sendable {
                 }
                 if isLast { return }
             } catch {
-                state.withLock { $0.problem = $0.problem ?? error }
+                note(error)
                 if group.isEmpty { return }
             }
         }
+    }
+
+    private func made(_ make: Making) -> LedgerRecord? {
+        do throws(AssemblyError) { return try make() } catch {
+            note(error)
+            return nil
+        }
+    }
+
+    private func note(_ error: AssemblyError) {
+        state.withLock { $0.problem = $0.problem ?? error }
     }
 }

@@ -83,7 +83,7 @@ extension FleetCommand {
         let run = FleetFinishing(fleet, to: place, hub: hub) { event in
             report.withLock { $0.take(event, signal: interrupts.received) }
         }
-        let typed = finishing.directory
+        let (typed, json) = (finishing.directory, json)
         Task {
             do throws(FleetError) {
                 switch try await run() {
@@ -98,7 +98,13 @@ extension FleetCommand {
                     if let problem = result.problem {
                         GetCommand.say(Diagnostic.messages(problem))
                     }
-                    Glibc.exit(ExitStatus(result).rawValue)
+                    let status = ExitStatus(result)
+                    if let line = json.flatMap({
+                        JSONText.line(FleetFinishReport(result, of: fleet, status: status), $0)
+                    }) {
+                        StandardStreams.write(line + "\n", to: STDOUT_FILENO)
+                    }
+                    Glibc.exit(status.rawValue)
                 }
             } catch {
                 GetCommand.say(Diagnostic.messages(error))

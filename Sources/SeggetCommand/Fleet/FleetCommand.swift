@@ -64,7 +64,8 @@ package struct FleetCommand: ParsableCommand {
     @OptionGroup(title: "Display") var display: DisplayOptions
 
     @Flag(
-        help: "For `work` and `status`: write JSON to standard output (see docs/json.md).")
+        help: "For `work`, `finish` and `status`: write JSON to standard output (see docs/json.md)."
+    )
     var json: JSONFormat?
 
     package init() {}
@@ -91,7 +92,7 @@ package struct FleetCommand: ParsableCommand {
             (submitting.atOnce != nil, "--at-once", [.submit]),
             (submitting.slurmLicenses != nil, "--slurm-licenses", [.submit]),
             (!sbatch.isEmpty, "--", [.submit]),
-            (json != nil, "--json", [.work, .status]),
+            (json != nil, "--json", [.work, .finish, .status]),
         ] where isGiven && !actions.contains(action) {
             let names = actions.map { "`fleet \($0)`" }.joined(separator: " and ")
             throw ValidationError("`\(name)` is for \(names)")

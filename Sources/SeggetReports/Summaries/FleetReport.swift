@@ -99,3 +99,33 @@ package struct FleetReport: Encodable {
         }
     }
 }
+
+/// The result of `segget fleet finish` as JSON.
+///
+/// `docs/json.md` describes the keys.
+package struct FleetFinishReport: Encodable {
+    var fleet: String
+    var path: String
+    var code: Int32
+    var files: Int
+    var complete: Int
+    var bytes: Int64
+    var missing: [String]
+    var wrong: [Wrong]
+    var kept: [String]
+    var rest: String?
+
+    /// A file with wrong bytes.
+    struct Wrong: Encodable {
+        var path: String
+        var shard: Int
+    }
+
+    package init(_ result: FleetFinish.Result, of fleet: Fleet, status: ExitStatus) {
+        (self.fleet, path, code) = (fleet.path, result.path, status.rawValue)
+        (files, complete, bytes) = (fleet.plan.count, result.complete, result.bytes)
+        missing = result.missing.map(\.path)
+        wrong = result.wrong.map { Wrong(path: $0.path, shard: $0.shard) }
+        (kept, rest) = (result.foreign, result.rest)
+    }
+}

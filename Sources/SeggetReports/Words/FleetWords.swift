@@ -79,7 +79,7 @@ package enum FleetWords {
     /// - Parameters:
     ///   - result: What was found.
     ///   - fleet: The fleet.
-    ///   - place: The place of the files, as typed.
+    ///   - place: The place of the files, as typed; `nil` for the Hub's cache.
     /// - Returns: The messages.
     package static func finished(
         _ result: FleetFinish.Result, _ fleet: Fleet, in place: String?
@@ -114,6 +114,9 @@ package enum FleetWords {
                     .hint,
                     "run `segget fleet work` and `segget fleet finish` again, or "
                         + "`segget get --plan \(rest)\(folder)`"))
+        }
+        if place == nil, result.isComplete {
+            messages.append(HubWords.saved(result.path, unchecked: 0))
         }
         if !result.foreign.isEmpty { messages.append(Message(.hint, SetWords.keptHint)) }
         return messages

@@ -40,6 +40,13 @@ extension DownloadSession {
         }
     }
 
+    /// Returns the address from which a server has last answered; `nil` if it has not.
+    package func lastAddress(of origin: String) async -> String? {
+        await withCheckedContinuation { done in
+            loop.perform { done.resume(returning: $0.servers.addresses.reached[origin]) }
+        }
+    }
+
     /// Halves the rate limit; without a limit, sets it to half of the current rate.
     ///
     /// Halving never sets a limit below 1 KiB/s. The download that started first reports the new

@@ -129,7 +129,7 @@ public final class Fleet: Sendable {
         for index in 0..<plan.count {
             let file: Listing.File
             do throws(PlanError) { file = try plan.file(at: index) } catch {
-                throw .plan(error, path: plan.path)
+                throw FleetError(error, at: plan.path)
             }
             let isPinned = file.isPinned(by: plan.source)
             if !isPinned {
@@ -158,16 +158,43 @@ public final class Fleet: Sendable {
     ) throws(FleetError) {
         (self.path, self.isShared) = (path, isShared)
         do throws(AssemblyError) { root = try Folder(path) } catch { throw .assembly(error) }
-        guard isShared || root.isOwn else { throw .otherUser(path: path) }
-        guard let marks = root.folder(FleetFormat.marks) else { throw .notAFleet(path: path) }
+        if !isShared {
+            try Self.check(path) { [root] () throws(AssemblyError) in try root.isOwn }
+        }
+        guard let marks = root.folder(FleetFormat.marks) else {
+            guard errno != ENOENT else { throw .notAFleet(path: path) }
+            throw .assembly(
+                .folderUnavailable(path: root.path(of: FleetFormat.marks), errno: errno))
+        }
         self.marks = marks
         (head, division) = try Self.read(root)
         seed = FleetFormat.seed(id: head.id)
         let planPath = root.path(of: FleetFormat.plan)
         do throws(PlanError) { plan = try PlanFile(planPath, foldsCase: foldsCase) } catch {
-            throw .plan(error, path: planPath)
+            throw FleetError(error, at: planPath)
         }
         guard try Self.digest(of: path) == head.plan else { throw .otherPlan(path: planPath) }
+        guard head.files == plan.count else {
+            throw .damaged(path: root.path(of: FleetFormat.head))
+        }
+        for start in division.starts where start.offset > 0 {
+            let file = try file(.init(file: start.file))
+            guard start.offset < file.size ?? 0 else {
+                throw .damaged(path: root.path(of: FleetFormat.head))
+            }
+        }
+    }
+
+    /// Refuses what belongs to another user.
+    private static func check(
+        _ path: String, _ isOwn: () throws(AssemblyError) -> Bool
+    ) throws(FleetError) {
+        do throws(AssemblyError) {
+            if try isOwn() { return }
+        } catch {
+            throw .assembly(error)
+        }
+        throw .otherUser(path: path)
     }
 
     /// Returns the SHA-256 of the plan in a folder; `nil` if there is none.
@@ -230,7 +257,7 @@ public final class Fleet: Sendable {
                 try plan.file(at: index).size
             }
         } catch {
-            throw .plan(error, path: plan.path)
+            throw FleetError(error, at: plan.path)
         }
     }
 
@@ -243,7 +270,7 @@ public final class Fleet: Sendable {
             (file.size, file.digests) = (range.count, [])
             return file
         } catch {
-            throw .plan(error, path: plan.path)
+            throw FleetError(error, at: plan.path)
         }
     }
 
@@ -309,12 +336,12 @@ public final class Fleet: Sendable {
 
     /// Refuses a mark of another user, unless the fleet is shared.
     ///
-    /// - Throws: `otherUser`.
+    /// - Throws: `otherUser`, `assembly`.
     func check(_ mark: FleetMark) throws(FleetError) {
-        guard !isShared, let there = (try? marks.status(of: mark.name)) ?? nil, !there.isOwn else {
-            return
+        guard !isShared else { return }
+        try Self.check(path(of: mark)) { () throws(AssemblyError) in
+            try marks.status(of: mark.name)?.isOwn ?? true
         }
-        throw .otherUser(path: path(of: mark))
     }
 
     /// Returns the signs of life of the running attempts.

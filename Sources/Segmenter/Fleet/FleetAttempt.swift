@@ -76,12 +76,12 @@ final class FleetAttempt: Sendable {
         let listing = Listing(fleet.plan.source, files: missing)
         let plan: PlanFile
         do throws(PlanError) { plan = try PlanFile(listing) } catch {
-            throw .plan(error, path: fleet.plan.path)
+            throw FleetError(error, at: fleet.plan.path)
         }
         do throws(SetError) {
             set = try SetFolder(plan, in: folder, hub: hub, describe: describe)
         } catch {
-            throw .set(error)
+            throw FleetError(error)
         }
         // Another user may finish the fleet.
         if let records = try? Folder("\(folder)/\(PlanFormat.recordFolder)") {
@@ -157,7 +157,7 @@ extension Fleet {
                 throw LedgerFile.Failure.assembly(error)
             }
         } catch {
-            throw .set(SetError(error, folder: path))
+            throw FleetError(SetError(error, folder: path))
         }
         return records
     }

@@ -10,6 +10,8 @@ final class FleetCache: FleetDestination {
     private let given = Monitor<Set<String>>([])
     private let contents: Monitor<HubSnapshot.Contents>
 
+    var path: String { snapshot.path }
+
     /// Opens the cache, and claims what is missing.
     ///
     /// - Parameters:
@@ -40,7 +42,7 @@ final class FleetCache: FleetDestination {
                 throw .inUse(folder: snapshot.path, host: holder?.host, pid: holder?.pid)
             }
         } catch {
-            throw .set(error)
+            throw FleetError(error)
         }
     }
 
@@ -57,7 +59,7 @@ final class FleetCache: FleetDestination {
         for index in 0..<plan.count {
             let file: Listing.File
             do throws(PlanError) { file = try plan.file(at: index) } catch {
-                throw .plan(error, path: plan.path)
+                throw FleetError(error, at: plan.path)
             }
             if absent.contains(blob(file)) { missing.insert(index) }
             if wrong.contains(blob(file)) { foreign.append(file.path) }
@@ -105,7 +107,7 @@ final class FleetCache: FleetDestination {
             contents.add(try snapshot.examine(contents.missing))
             _ = try snapshot.link(contents)
         } catch {
-            throw .set(error)
+            throw FleetError(error)
         }
     }
 }

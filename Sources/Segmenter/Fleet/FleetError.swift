@@ -1,3 +1,4 @@
+import Assembler
 public import SegmenterValues
 
 /// The reason why a fleet cannot be used.
@@ -29,4 +30,26 @@ public enum FleetError: Error, Sendable, Hashable {
     case set(SetError)
     /// A system call failed.
     case assembly(AssemblyError)
+}
+
+extension FleetError {
+    /// Creates the error of a plan of a fleet; calls of the disk that failed may succeed later.
+    init(_ error: PlanError, at path: String) {
+        switch error.kind {
+        case .unreadable(let code):
+            self = .assembly(.io(operation: "read", path: path, errno: code))
+        case .unwritable(let code):
+            self = .assembly(.io(operation: "write", path: path, errno: code))
+        default: self = .plan(error, path: path)
+        }
+    }
+
+    /// Creates the error of a set of a fleet.
+    init(_ error: SetError) {
+        if case .plan(let error, let path) = error {
+            self.init(error, at: path)
+        } else {
+            self = .set(error)
+        }
+    }
 }

@@ -8,6 +8,8 @@ public import SegmenterValues
 public struct FleetFinish: Sendable {
     /// The result of one finishing.
     public struct Result: Sendable {
+        /// The path of the finished files: of the folder, or of what was asked for in the Hub's cache.
+        public let path: String
         /// The number of files that are in place.
         public var complete = 0
         /// Their bytes.
@@ -24,6 +26,8 @@ public struct FleetFinish: Sendable {
         public var rest: String?
         /// Whether the process was asked to end.
         public var isCancelled = false
+
+        init(in path: String) { self.path = path }
 
         /// Whether all files are in place.
         public var isComplete: Bool {
@@ -42,8 +46,19 @@ public struct FleetFinish: Sendable {
     /// The pieces of a file that the shards have.
     private enum Found {
         case pieces([Piece])
-        /// A shard is not complete.
-        case missing
+        /// A shard is not complete; carries those that are done and have no record of the file.
+        case missing(unrecorded: [Int])
+
+        mutating func add(_ piece: Piece) {
+            if case .pieces(let pieces) = self { self = .pieces(pieces + [piece]) }
+        }
+
+        /// Records that a piece is missing; `unrecorded` is its shard, if that is done.
+        mutating func lack(_ unrecorded: Int?) {
+            var shards: [Int] = []
+            if case .missing(let earlier) = self { shards = earlier }
+            self = .missing(unrecorded: shards + [unrecorded].compactMap(\.self))
+        }
     }
 
     private let fleet: Fleet
@@ -71,7 +86,7 @@ public struct FleetFinish: Sendable {
     /// - Returns: What was found.
     /// - Throws: `FleetError`.
     func callAsFunction() throws(FleetError) -> Result {
-        var result = Result()
+        var result = Result(in: target.path)
         let (wanted, foreign) = try target.examine(isCancelled)
         result.complete = fleet.plan.count - wanted.count - foreign.count
         result.foreign = foreign
@@ -81,7 +96,13 @@ public struct FleetFinish: Sendable {
         try forEachFile(board, wanted) { (index, found) throws(FleetError) in
             guard !isCancelled() else { return result.isCancelled = true }
             let file = try fleet.file(.init(file: index))
-            guard case .pieces(let pieces) = found else { return result.missing.append(file) }
+            let pieces: [Piece]
+            switch found {
+            case .pieces(let all): pieces = all
+            case .missing(let unrecorded):
+                for shard in unrecorded { wrong[shard, default: []].append(file.path) }
+                return result.missing.append(file)
+            }
             do throws(AssemblyError) {
                 switch try place(file, index, pieces) {
                 case .placed:
@@ -124,18 +145,16 @@ public struct FleetFinish: Sendable {
                     (last, found) = (item.file, .pieces([]))
                 }
                 let file = try fleet.file(item)
-                guard case .pieces(var pieces) = found, let record = records?[file.path],
-                    record.isOf(file)
-                else {
-                    found = .missing
+                guard let record = records?[file.path], record.isOf(file) else {
+                    // Without any record, the ledger may only not be visible yet.
+                    found.lack(records?.isEmpty == false ? shard : nil)
                     continue
                 }
-                pieces.append(
+                found.add(
                     Piece(
                         shard: shard, range: item.range,
                         path: "\(fleet.files(shard, record.attempt))/\(file.path)",
                         crc32: record.crc32))
-                found = .pieces(pieces)
             }
         }
         if last >= 0 { try body(last, found) }
@@ -220,7 +239,7 @@ public struct FleetFinish: Sendable {
         do throws(PlanError) {
             try Listing(fleet.plan.source, files: files).writePlan(to: path)
         } catch {
-            throw .plan(error, path: path)
+            throw FleetError(error, at: path)
         }
         return path
     }
@@ -230,6 +249,8 @@ public struct FleetFinish: Sendable {
 ///
 /// The methods block on the disk; one thread uses it.
 protocol FleetDestination: Sendable {
+    /// The path of the files, for the report.
+    var path: String { get }
     /// The bytes of the files that are in place.
     var bytesComplete: Int64 { get }
     /// Returns the indices of the files that are not in place, and the paths that have another file.
@@ -261,8 +282,8 @@ protocol FleetDestination: Sendable {
 final class FleetFolder: FleetDestination {
     private static let prefix = "join-"
 
+    let path: String
     private let set: SetFolder
-    private let path: String
     /// The folders with new names.
     private let changed = Monitor<Set<String>>([])
 
@@ -273,7 +294,7 @@ final class FleetFolder: FleetDestination {
                 SetFailure(kind: "fleet", code: 75, message: "")
             }
         } catch {
-            throw .set(error)
+            throw FleetError(error)
         }
         // A finishing that was killed may have left them.
         guard let folder = try? workFolder() else { return }
@@ -291,7 +312,7 @@ final class FleetFolder: FleetDestination {
             let work = try set.examine(isCancelled: isCancelled)
             return (Set(work.files.map { Int($0) }), work.foreign)
         } catch {
-            throw .set(error)
+            throw FleetError(error)
         }
     }
 

@@ -175,9 +175,9 @@ public final class FleetRun: Sendable {
     private let details = Monitor<(cause: SetFailure?, sources: [Int])>((nil, []))
     private var cause: SetFailure? { details.withLock { $0.cause } }
 
-    /// Downloads a shard.
+    /// Downloads a shard; if records could not be written, reads its files and records them again.
     private func download(
-        _ shard: Int, _ attempt: Int, _ worker: inout FleetWorker
+        _ shard: Int, _ attempt: Int, _ worker: inout FleetWorker, round: Int = 1
     ) async throws(FleetError) -> FleetWorker.Outcome {
         let own = try await loop.patiently { [fleet, hub, describe] () throws(FleetError) in
             try FleetAttempt(shard, attempt, of: fleet, hub: hub) { describe($0).record }
@@ -202,7 +202,7 @@ public final class FleetRun: Sendable {
                 }
             } catch {
                 set.close()
-                throw .set(error)
+                throw FleetError(error)
             }
             if passes == 0 {
                 began.work = work
@@ -221,7 +221,13 @@ public final class FleetRun: Sendable {
         if let problem {
             await report(.disturbed(.assembly(problem)))
             // Without its records, the shard is not known to be complete.
-            if outcome == .complete { outcome = .temporary }
+            if outcome == .complete {
+                if round < Self.passes, !isInterrupted {
+                    await loop.rest(Double(round) * 2)
+                    return try await download(shard, attempt, &worker, round: round + 1)
+                }
+                outcome = .temporary
+            }
         }
         await beat(progress)
         switch outcome {
@@ -310,7 +316,7 @@ public final class FleetRun: Sendable {
             events.cancel()
             state.withLock { ($0.batch, $0.input) = (nil, nil) }
         }
-        var failures: (final: SetFailure?, later: SetFailure?, isStopped: Bool) = (nil, nil, false)
+        var failures = Failures()
         var lastLook = monotonicSeconds()
         await beat(progress)
         loop: for await input in inputs {
@@ -343,8 +349,9 @@ public final class FleetRun: Sendable {
             if worker.take(.looked(board, [:], now: lastLook)) == .stop { batch.cancel() }
         }
         await batch.wait()
-        if let final = failures.final {
-            details.withLock { $0.cause = final }
+        if var final = failures.final {
+            if let address = await address(of: failures.url) { final.message += address }
+            details.withLock { [final] in $0.cause = final }
             return .failed
         }
         let figures = set.figures
@@ -354,16 +361,32 @@ public final class FleetRun: Sendable {
         return .temporary
     }
 
-    private func note(
-        _ error: DownloadError,
-        _ failures: inout (final: SetFailure?, later: SetFailure?, isStopped: Bool)
-    ) {
+    /// The failures of a pass.
+    private struct Failures {
+        /// The first failure that is final, and the URL of its file.
+        var final: SetFailure?
+        var url = ""
+        /// The first failure that may pass.
+        var later: SetFailure?
+        var isStopped = false
+    }
+
+    /// Returns the words for the address of a URL's server, as this machine reaches it.
+    private func address(of url: String) async -> String? {
+        guard let origin = WebURL(url)?.origin, let address = await session.lastAddress(of: origin),
+            !origin.contains(address)
+        else { return nil }
+        return " (address of the server: \(address))"
+    }
+
+    private func note(_ error: DownloadError, _ failures: inout Failures) {
         guard error.reason != .cancelled else { return failures.isStopped = true }
         let failure = describe(error)
         if failure.maySucceedLater {
             failures.later = failures.later ?? failure.record
         } else {
-            failures.final = failures.final ?? failure.record
+            guard failures.final == nil else { return }
+            (failures.final, failures.url) = (failure.record, error.url)
         }
     }
 }

@@ -122,7 +122,7 @@ struct HubRuns {
             }
             // A folder without a name is being made, or was left by a crash.
             let isOver = isNamed && Self.isOver(inside, own)
-            guard !isOver || !inside.isOwn else {
+            guard !isOver || (try? inside.isOwn) != true else {
                 runs.append(.init(name: name, blobs: [], life: .over, idle: 0))
                 continue
             }
@@ -130,7 +130,7 @@ struct HubRuns {
             now = now ?? folder.serverTime
             let changed = inside.lastChange ?? now ?? 0
             let idle = Double((now ?? changed) - changed) / 1e9
-            let isLeft = !isNamed && idle >= HubClaims.patience && inside.isOwn
+            let isLeft = !isNamed && idle >= HubClaims.patience && (try? inside.isOwn) == true
             let life: HubClaims.Run.Life = isLeft ? .over : .possible
             let list = inside.read(Self.claims, most: Self.longest) ?? []
             let blobs = String(decoding: list, as: UTF8.self).split(separator: "\n").map(

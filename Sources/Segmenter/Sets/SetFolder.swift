@@ -253,9 +253,9 @@ public final class SetFolder: Sendable {
             // A file that was skipped was not looked at.
             guard done.unchanged != .skipped else { return }
             state.withLock { $0.complete(number, size: done.size) }
-            writer.add { [plan, root, noteComplete] in
+            writer.add { [plan, root, noteComplete] () throws(AssemblyError) in
                 guard let file = try? plan.file(at: number),
-                    let status = try? root.status(of: file.path), status.size == done.size
+                    let status = try root.status(of: file.path), status.size == done.size
                 else { return nil }
                 var record = LedgerRecord(path: file.path, event: .complete, at: Int64(time(nil)))
                 record.version = PlanFormat.hex(plan.version(at: number))

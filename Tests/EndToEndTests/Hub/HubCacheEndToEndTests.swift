@@ -488,6 +488,10 @@ struct HubCacheEndToEndTests {
         #expect(try stage.run("fleet", "create", "plan", "fleet", "--shards", "2").end == .exit(0))
         #expect(try stage.run("fleet", "work", "fleet").end == .exit(0))
         let outcome = try stage.run("fleet", "finish", "fleet")
+        let last = outcome.errorOutput.split(separator: "\n").last
+        if !isBlobWrong {
+            #expect(last.map(String.init) == "in `\(stage.sandbox.path(snapshot))`")
+        }
         #expect(outcome.end == .exit(isBlobWrong ? 73 : 0), "\(outcome.errorOutput)")
         #expect(try Data(contentsOf: URL(filePath: path)) == wrong)
         guard !isBlobWrong else { return }

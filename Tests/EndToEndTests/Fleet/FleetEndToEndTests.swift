@@ -6,107 +6,16 @@ import Testing
 /// One plan on several workers: each byte once, and nothing wrong.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct FleetEndToEndTests {
-    /// An origin with a large file and small ones, and a folder with their plan.
-    private final class Stage: Sendable {
-        let origin: Origin
-        let sandbox: Sandbox
-        /// How the origin deviates.
-        let bend = Guarded<@Sendable (OriginRequest, inout OriginReply) -> Void>({ _, _ in })
-
-        static let large = Content(size: (132 << 20) + 7, seed: 1)
-        static let small = (0..<5).map { Content(size: 20_000 + Int64($0), seed: 2 + UInt64($0)) }
-
-        init(hasDigests: Bool = false, isLarge: Bool = true) throws {
-            let bend = bend
-            origin = try Origin { request in
-                guard let content = Self.content(request.path) else { return .text(404) }
-                var reply = OriginReply.file(content, for: request, etag: "\"v1\"")
-                bend.withLock { $0 }(request, &reply)
-                return reply
-            }
-            sandbox = try Sandbox()
-            let names = (isLarge ? ["large"] : []) + Self.small.indices.map { "small-\($0)" }
-            let list = names.map { name in
-                let digest = Self.content("/\(name)")?.sha256Hex ?? ""
-                return "\(origin.url("/\(name)"))\n out=d/\(name)\n"
-                    + (hasDigests ? " checksum=sha-256=\(digest)\n" : "")
-            }.joined()
-            try sandbox.write("list", list)
-            let outcome = try run(["plan", "-i", "list", "-o", "plan"])
-            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        }
-
-        static func content(_ path: String) -> Content? {
-            if path == "/large" { return large }
-            guard path.hasPrefix("/small-"), let number = Int(path.dropFirst(7)) else { return nil }
-            return small[number]
-        }
-
-        func start(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Run {
-            try Run(arguments, in: sandbox.path, environment: variables)
-        }
-
-        func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Run.Outcome {
-            try start(arguments, variables).wait()
-        }
-
-        func create(_ shards: Int, _ arguments: [String] = []) throws {
-            let outcome = try run(
-                ["fleet", "create", "plan", "fleet", "--shards", "\(shards)"] + arguments)
-            #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
-        }
-
-        func work(_ index: Int, of count: Int) throws -> Run.Outcome {
-            try run(["fleet", "work", "fleet", "--index", "\(index)", "--of", "\(count)"])
-        }
-
-        func finish() throws -> Run.Outcome { try run(["fleet", "finish", "fleet", "-d", "out"]) }
-
-        func has(_ path: String) -> Bool {
-            FileManager.default.fileExists(atPath: sandbox.path(path))
-        }
-
-        var marks: [String] {
-            let names =
-                (try? FileManager.default.contentsOfDirectory(atPath: sandbox.path("fleet/marks")))
-                ?? []
-            return names.filter { !$0.hasPrefix(".") }.sorted()
-        }
-
-        /// Whether all files are in their place, and right.
-        func isRight(isLarge: Bool = true) throws -> Bool {
-            let names = (isLarge ? ["large"] : []) + Self.small.indices.map { "small-\($0)" }
-            return try names.allSatisfy { name in
-                try Self.content("/\(name)")?.firstDifference(at: sandbox.path("out/d/\(name)"))
-                    == nil
-            }
-        }
-
-        /// Holds each response for the large file from an offset in it on.
-        func hold(from offset: Int64) -> Guarded<Bool> {
-            let release = Guarded(false)
-            bend.withLock {
-                $0 = { request, reply in
-                    guard request.path == "/large", request.method == "GET" else { return }
-                    let start = request.range?.first ?? 0
-                    reply.stallAfter = max(0, offset - start)
-                    reply.release = release
-                }
-            }
-            return release
-        }
-    }
-
     // MARK: All is well
 
     @Test func eachByteIsDownloadedOnce() throws {
-        let stage = try Stage(hasDigests: true)
+        let stage = try FleetStage(hasDigests: true)
         try stage.create(2)
         let before = stage.origin.bytesServed
         #expect(try stage.work(0, of: 2).end == .exit(0))
         let second = try stage.work(1, of: 2)
         #expect(second.end == .exit(0), "\(second.errorOutput)")
-        let size = Stage.large.size + Stage.small.reduce(0) { $0 + $1.size }
+        let size = FleetStage.large.size + FleetStage.small.reduce(0) { $0 + $1.size }
         #expect(stage.origin.bytesServed - before < size + size / 50)
         #expect(stage.marks == ["0.1.claim", "0.1.done", "1.1.claim", "1.1.done"])
         let requests = stage.origin.requests.count
@@ -130,25 +39,30 @@ struct FleetEndToEndTests {
         ["JOB_COMPLETION_INDEX": "1"], ["PMI_RANK": "1", "PMI_SIZE": "2"],
     ])
     func indexComesFromTheScheduler(variables: [String: String]) throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(2)
         #expect(try stage.run(["fleet", "work", "fleet"], variables).end == .exit(0))
         #expect(stage.marks == ["1.1.claim", "1.1.done"])
     }
 
     @Test func workersWithoutIndexShareTheShards() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(5)
         let workers = try (0..<3).map { _ in try stage.start(["fleet", "work", "fleet"]) }
         for worker in workers { #expect(try worker.wait().end == .exit(0)) }
         #expect(stage.marks.count { $0.hasSuffix(".done") } == 5)
         #expect(stage.marks.count { $0.hasSuffix(".claim") } == 5)
-        #expect(try stage.finish().end == .exit(0))
+        let finish = try stage.run(["fleet", "finish", "fleet", "-d", "out", "--json"])
+        #expect(finish.end == .exit(0), "\(finish.errorOutput)")
+        let report =
+            try JSONSerialization.jsonObject(with: Data(finish.standardOutput)) as? [String: Any]
+        #expect(report?["complete"] as? Int == 5 && report?["files"] as? Int == 5)
+        #expect(report?["path"] as? String == "out" && report?["code"] as? Int == 0)
         #expect(try stage.isRight(isLarge: false))
     }
 
     @Test func statusCountsShards() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(2)
         #expect(try stage.work(0, of: 2).end == .exit(0))
         let outcome = try stage.run(["fleet", "status", "fleet", "--json"])
@@ -163,7 +77,7 @@ struct FleetEndToEndTests {
     // MARK: Bad days
 
     @Test func killedWorkerIsContinued() throws {
-        let stage = try Stage(hasDigests: true)
+        let stage = try FleetStage(hasDigests: true)
         try stage.create(2)
         let release = stage.hold(from: 40 << 20)
         let worker = try stage.start(["fleet", "work", "fleet", "--index", "0", "--of", "2"])
@@ -195,7 +109,7 @@ struct FleetEndToEndTests {
     }
 
     @Test func interruptedWorkerEndsWith75() throws {
-        let stage = try Stage()
+        let stage = try FleetStage()
         try stage.create(2)
         let release = stage.hold(from: 20 << 20)
         let worker = try stage.start(["fleet", "work", "fleet", "--index", "0", "--of", "2"])
@@ -214,7 +128,7 @@ struct FleetEndToEndTests {
 
     /// The same index is started twice: the later one goes on, and both end with 0.
     @Test func secondWorkerReplacesTheFirst() throws {
-        let stage = try Stage(hasDigests: true)
+        let stage = try FleetStage(hasDigests: true)
         try stage.create(2)
         let release = stage.hold(from: 10 << 20)
         let arguments = ["fleet", "work", "fleet", "--index", "0", "--of", "2"]
@@ -240,7 +154,7 @@ struct FleetEndToEndTests {
     /// A byte that changes on the disk is found, and only its shard is downloaded again.
     @Test(arguments: [false, true])
     func wrongByteIsFound(hasDigests: Bool) throws {
-        let stage = try Stage(hasDigests: hasDigests)
+        let stage = try FleetStage(hasDigests: hasDigests)
         try stage.create(2)
         for index in 0..<2 { #expect(try stage.work(index, of: 2).end == .exit(0)) }
         let path = stage.sandbox.path("fleet/work/1.1/files/d/large")
@@ -265,7 +179,7 @@ struct FleetEndToEndTests {
 
     /// A server that has another version for one worker: its shard fails, and nothing is merged.
     @Test func otherVersionFailsTheShard() throws {
-        let stage = try Stage()
+        let stage = try FleetStage(host: "localhost")
         try stage.create(2)
         stage.bend.withLock {
             $0 = { request, reply in
@@ -278,7 +192,8 @@ struct FleetEndToEndTests {
         #expect(stage.marks == ["0.1.claim", "0.1.failed"])
         let status = try stage.run(["fleet", "status", "fleet"])
         let text = String(decoding: status.standardOutput, as: UTF8.self)
-        #expect(text.contains("failed: ") && text.contains("127.0.0.1"), "\(text)")
+        #expect(text.contains("failed: ") && text.contains("localhost"), "\(text)")
+        #expect(text.contains("(address of the server: 127.0.0.1)"), "\(text)")
         #expect(try stage.finish().end == .exit(75))
         #expect(!stage.has("out/d/large"))
         stage.bend.withLock { $0 = { _, _ in } }
@@ -289,12 +204,12 @@ struct FleetEndToEndTests {
 
     /// A server without ranges cannot serve a range, and never a wrong one.
     @Test func serverWithoutRangesFailsTheShard() throws {
-        let stage = try Stage()
+        let stage = try FleetStage()
         try stage.create(2)
         stage.bend.withLock {
             $0 = { request, reply in
                 guard request.path == "/large", request.method == "GET" else { return }
-                reply = .file(Stage.large, for: request, etag: "\"v1\"", ranges: false)
+                reply = .file(FleetStage.large, for: request, etag: "\"v1\"", ranges: false)
             }
         }
         let outcome = try stage.work(1, of: 2)
@@ -308,7 +223,7 @@ struct FleetEndToEndTests {
 
     /// What is complete is finished while others work; the plan of the rest has the others.
     @Test func finishLeavesAPlanOfTheRest() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(5)
         #expect(try stage.work(0, of: 5).end == .exit(0))
         #expect(try stage.finish().end == .exit(75))
@@ -320,7 +235,7 @@ struct FleetEndToEndTests {
     }
 
     @Test func fileOfOthersStays() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(1)
         #expect(try stage.work(0, of: 1).end == .exit(0))
         try FileManager.default.createDirectory(
@@ -334,7 +249,7 @@ struct FleetEndToEndTests {
 
     /// A finishing that was killed is repeated, whatever it had done.
     @Test func killedFinishIsRepeated() throws {
-        let stage = try Stage()
+        let stage = try FleetStage()
         try stage.create(2)
         for index in 0..<2 { #expect(try stage.work(index, of: 2).end == .exit(0)) }
         for delay in [1_000, 20_000, 60_000, 150_000, 400_000] {
@@ -351,7 +266,7 @@ struct FleetEndToEndTests {
     // MARK: What cannot be used
 
     @Test func unpinnedFilesAreNamed() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         let outcome = try stage.run(["plan", "-i", "list", "--no-probe", "-o", "open"])
         #expect(outcome.end == .exit(0))
         let refused = try stage.run(["fleet", "create", "open", "fleet", "--shards", "2"])
@@ -367,7 +282,7 @@ struct FleetEndToEndTests {
     }
 
     @Test func alteredFoldersAreRefused() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(2)
         #expect(try stage.run(["fleet", "work", "."]).end == .exit(64))
         #expect(
@@ -386,7 +301,7 @@ struct FleetEndToEndTests {
     }
 
     @Test func optionsOfOtherActionsAreRefused() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(2)
         for arguments in [
             ["work", "fleet", "--shards", "2"], ["work", "fleet", "--of", "2"],
@@ -401,7 +316,7 @@ struct FleetEndToEndTests {
     // MARK: Schedulers
 
     @Test func scriptsNameTheFleet() throws {
-        let stage = try Stage(isLarge: false)
+        let stage = try FleetStage(isLarge: false)
         try stage.create(3)
         let line = try stage.run(["fleet", "submit", "fleet", "-d", "out", "--parallel"])
         let text = String(decoding: line.standardOutput, as: UTF8.self)
