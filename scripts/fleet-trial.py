@@ -742,13 +742,18 @@ def try_parallel(trial, options):
 # Kubernetes
 
 
+def install_validator():
+    """Installs kubernetes-validate, unless it is there."""
+    if (VENV / "bin" / "kubernetes-validate").exists():
+        return
+    VENV.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    subprocess.run([VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
+                    "--disable-pip-version-check", "kubernetes-validate"], check=True)
+
+
 def try_kubernetes(trial, options):
     """kubernetes-validate accepts the manifest."""
-    if not (VENV / "bin" / "kubernetes-validate").exists():
-        VENV.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        subprocess.run([VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
-                        "--disable-pip-version-check", "kubernetes-validate"], check=True)
     with Cluster(trial, 1) as cluster, Server(trial, "kubernetes") as server:
         fleet = trial.fleet(cluster, server, trial.names("set/"), 2)
         text = trial.must(cluster, "fleet", "submit", fleet.path, "-d", fleet.target, "--kubernetes")
@@ -840,6 +845,8 @@ def main():
         if getattr(options, name) is None:
             setattr(options, name, value)
     options.segget = os.path.abspath(options.segget)
+    if "kubernetes" in options.only.split(","):
+        install_validator()
     isolate(0)
     leave_orphans_to_parent()
     print(f"seed {options.seed}", flush=True)

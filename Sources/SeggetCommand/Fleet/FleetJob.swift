@@ -17,7 +17,7 @@ struct FleetJob: Equatable {
     var atOnce: Int?
     /// Whether a worker requeues its element itself, because the site does not.
     var requeues = false
-    /// The licenses that each worker takes.
+    /// The licenses that each worker takes, and the finishing, which may download as well.
     var licenses: String?
     /// Whether the fleet may belong to another user.
     var isShared = false
@@ -79,7 +79,7 @@ struct FleetJob: Equatable {
         #SBATCH --ntasks=1
         #SBATCH --open-mode=append
         #SBATCH --signal=B:TERM@120
-        #SBATCH --output=\(fleet)/log/finish.log
+        #SBATCH --output=\(fleet)/log/finish.log\(licenses.map { "\n#SBATCH --licenses=\($0)" } ?? "")
         trap 'kill -TERM "$process" 2>/dev/null' TERM
         run() {
             "$@" &
