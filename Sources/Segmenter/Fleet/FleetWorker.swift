@@ -99,7 +99,6 @@ struct FleetWorker: Sendable {
     /// The shards that this worker has attempted, and gave up.
     private var tried: Set<Int> = []
     private var failed: Int?
-    private var isAgain = false
     private var isInterrupted = false
     private var watches: [Int: Watch] = [:]
     /// The claims that this worker has met or made, which a list of the marks may not show yet.
@@ -136,8 +135,12 @@ struct FleetWorker: Sendable {
             guard board.last(of: shard) > attempt else { return .none }
             phase = .stopping(shard: shard, attempt: attempt, isSuperseded: true)
             return .stop
-        case (.looked(var board, let signs, let now), .choosing):
-            for (shard, attempt) in met { board.add(FleetMark(shard, attempt, .claim)) }
+        case (.looked(var board, var signs, let now), .choosing):
+            for (shard, attempt) in met where board.last(of: shard) < attempt {
+                board.add(FleetMark(shard, attempt, .claim))
+                // It is a sign of an earlier attempt.
+                signs[shard] = nil
+            }
             return choose(board, signs, now)
         case (.looked, _): return .none
         case (.made, .claiming(let shard, let attempt)):
@@ -177,7 +180,6 @@ struct FleetWorker: Sendable {
         case .complete: return mark(FleetMark(shard, attempt, .done))
         case .stopped where isSuperseded: return look()
         case .stopped, .temporary:
-            isAgain = true
             tried.insert(shard)
             return mark(FleetMark(shard, attempt, .left))
         case .failed:
@@ -191,15 +193,15 @@ struct FleetWorker: Sendable {
         _ board: FleetBoard, _ signs: [Int: Sign], _ now: Double
     ) -> Action {
         if failedBefore == nil { failedBefore = Set(shards.filter { board.hasFailed($0) }) }
-        var isWaiting = false
+        var (isWaiting, isAgain) = (false, false)
         for shard in shards {
             let last = board.last(of: shard)
             switch board.state(of: shard) {
             case .done: continue
             case .waiting: return claim(shard, last + 1)
             case .left:
-                if tried.contains(shard) { continue }
-                return claim(shard, last + 1)
+                guard tried.contains(shard) else { return claim(shard, last + 1) }
+                isAgain = true
             case .failed:
                 // Starting a worker again asks for another attempt.
                 guard failedBefore?.contains(shard) == true, !tried.contains(shard),

@@ -72,6 +72,26 @@ import Testing
         #expect(worker.take(looked(board("0.1.claim"), [0: .over])) == .make(.init(0, 2, .claim)))
     }
 
+    /// A list that does not show the claim of another worker shows only its dead predecessor.
+    @Test func signOfAnEarlierAttemptDoesNotCount() {
+        var worker = FleetWorker([0], isIndexed: false)
+        let old = looked(board("0.1.claim"), [0: .over])
+        #expect(worker.take(old) == .make(.init(0, 2, .claim)))
+        #expect(worker.take(.taken) == .look)
+        #expect(worker.take(old) == .rest)
+    }
+
+    /// A worker does not report success for a shard that it gave up, and that nobody has completed.
+    @Test func shardThatWasGivenUpIsToBeRunAgain() {
+        var worker = FleetWorker([0], isIndexed: true)
+        #expect(worker.take(looked(board())) == .make(.init(0, 1, .claim)))
+        #expect(worker.take(.made) == .begin(shard: 0, attempt: 1))
+        #expect(worker.take(.ended(.failed)) == .make(.init(0, 1, .failed)))
+        #expect(worker.take(.made) == .look)
+        let others = board("0.1.claim", "0.1.failed", "0.2.claim", "0.2.left")
+        #expect(worker.take(looked(others)) == .end(.again))
+    }
+
     /// Without an index, a worker ends once it has seen that the others make progress.
     @Test func workerEndsWhenOthersWork() {
         var worker = FleetWorker([0], isIndexed: false)
