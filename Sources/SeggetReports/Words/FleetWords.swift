@@ -89,8 +89,8 @@ package enum FleetWords {
             messages.append(
                 Message(
                     .error,
-                    "\(Diagnostic.quote(path)): the bytes of shard \(shard) are not those that "
-                        + "were received, or not those of the planned version"))
+                    "\(Diagnostic.quote(path)): the bytes of shard \(shard) are wrong, or were not "
+                        + "recorded; the next worker downloads them again"))
         }
         for path in result.foreign.prefix(most) {
             messages.append(

@@ -44,21 +44,20 @@ public struct FleetFinish: Sendable {
     }
 
     /// The pieces of a file that the shards have.
-    private enum Found {
-        case pieces([Piece])
-        /// A shard is not complete; carries those that are done and have no record of the file.
-        case missing(unrecorded: [Int])
+    private struct Found {
+        var pieces: [Piece] = []
+        /// Whether a shard is not complete, or its records cannot be seen yet.
+        var isMissing = false
+        /// The shards that are done, although they do not have the file.
+        var lost: [Int] = []
+    }
 
-        mutating func add(_ piece: Piece) {
-            if case .pieces(let pieces) = self { self = .pieces(pieces + [piece]) }
-        }
-
-        /// Records that a piece is missing; `unrecorded` is its shard, if that is done.
-        mutating func lack(_ unrecorded: Int?) {
-            var shards: [Int] = []
-            if case .missing(let earlier) = self { shards = earlier }
-            self = .missing(unrecorded: shards + [unrecorded].compactMap(\.self))
-        }
+    /// The complete files of a shard.
+    private struct Records {
+        /// The files by their paths.
+        var files: [String: FleetRecord]
+        /// The paths of earlier attempts that a void names, and that the last one has not downloaded.
+        var wrong: Set<String> = []
     }
 
     private let fleet: Fleet
@@ -96,15 +95,16 @@ public struct FleetFinish: Sendable {
         try forEachFile(board, wanted) { (index, found) throws(FleetError) in
             guard !isCancelled() else { return result.isCancelled = true }
             let file = try fleet.file(.init(file: index))
-            let pieces: [Piece]
-            switch found {
-            case .pieces(let all): pieces = all
-            case .missing(let unrecorded):
-                for shard in unrecorded { wrong[shard, default: []].append(file.path) }
-                return result.missing.append(file)
-            }
             do throws(AssemblyError) {
-                switch try place(file, index, pieces) {
+                let placed: Placed
+                if !found.lost.isEmpty {
+                    placed = .wrong(shards: found.lost)
+                } else if found.isMissing {
+                    return result.missing.append(file)
+                } else {
+                    placed = try place(file, index, found.pieces)
+                }
+                switch placed {
                 case .placed:
                     result.complete += 1
                     result.bytes += file.size ?? 0
@@ -134,7 +134,7 @@ public struct FleetFinish: Sendable {
         _ board: FleetBoard, _ wanted: Set<Int>,
         _ body: (Int, Found) throws(FleetError) -> Void
     ) throws(FleetError) {
-        var (last, found) = (-1, Found.pieces([]))
+        var (last, found) = (-1, Found())
         for shard in 0..<fleet.shards {
             let items = try fleet.items(of: shard).filter { wanted.contains($0.file) }
             guard !items.isEmpty else { continue }
@@ -142,39 +142,45 @@ public struct FleetFinish: Sendable {
             for item in items {
                 if item.file != last {
                     if last >= 0 { try body(last, found) }
-                    (last, found) = (item.file, .pieces([]))
+                    (last, found) = (item.file, Found())
                 }
                 let file = try fleet.file(item)
-                guard let record = records?[file.path], record.isOf(file) else {
-                    // Without any record, the ledger may only not be visible yet.
-                    found.lack(records?.isEmpty == false ? shard : nil)
-                    continue
+                if let record = records?.files[file.path], record.isOf(file) {
+                    found.pieces.append(
+                        Piece(
+                            shard: shard, range: item.range,
+                            path: "\(fleet.files(shard, record.attempt))/\(file.path)",
+                            crc32: record.crc32))
+                } else if let records, !records.files.isEmpty || records.wrong.contains(file.path) {
+                    found.lost.append(shard)
+                } else {
+                    // Without any record, the ledger of a complete shard may only not be visible yet.
+                    found.isMissing = true
                 }
-                found.add(
-                    Piece(
-                        shard: shard, range: item.range,
-                        path: "\(fleet.files(shard, record.attempt))/\(file.path)",
-                        crc32: record.crc32))
             }
         }
         if last >= 0 { try body(last, found) }
     }
 
-    /// Returns the complete files of a shard by their paths; `nil` if the shard is not complete.
-    private func records(
-        of shard: Int, _ board: FleetBoard
-    ) throws(FleetError) -> [String: FleetRecord]? {
+    /// Returns the complete files of a shard; `nil` if the shard is not complete.
+    private func records(of shard: Int, _ board: FleetBoard) throws(FleetError) -> Records? {
         guard case .done(let attempt) = board.state(of: shard) else { return nil }
         let mark = FleetMark(shard, attempt, .done)
         try fleet.check(mark)
-        var records = try fleet.records(shard, attempt)
+        var records = Records(files: try fleet.records(shard, attempt))
         let wrong = Set(
             board.attempts(at: shard, marked: .void).flatMap {
                 fleet.claim(FleetMark(shard, $0, .void))?.paths ?? []
             })
         for source in fleet.claim(mark)?.sources ?? [] {
             for (path, record) in try fleet.records(shard, source)
-            where records[path] == nil && !wrong.contains(path) { records[path] = record }
+            where records.files[path] == nil {
+                if wrong.contains(path) {
+                    records.wrong.insert(path)
+                } else {
+                    records.files[path] = record
+                }
+            }
         }
         return records
     }

@@ -1,0 +1,61 @@
+import Assembler
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Segmenter
+
+/// What a finishing decides about files that are wrong.
+@Suite struct FleetFinishTests {
+    private let sandbox: Sandbox
+    private let fleet: Fleet
+
+    /// Creates a fleet of one shard with one file, which attempt 1 has received.
+    init() throws {
+        sandbox = try Sandbox()
+        let file = Listing.File(
+            path: "a", address: "https://h.test/a", size: 5, etag: "\"v1\"")
+        let plan = try PlanFile(Listing(Listing.Source(.urls), files: [file]))
+        fleet = try Fleet.create(plan, at: sandbox.path("fleet"), .init(shards: 1))
+        #expect(try fleet.make(FleetMark(0, 1, .claim)) == .made)
+        let folder = fleet.files(0, 1)
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let set = try SetFolder(plan, in: folder) { _ in
+            SetFailure(kind: "test", code: 75, message: "")
+        }
+        try sandbox.write("fleet/work/0.1/files/a", "right")
+        let done = DownloadedFile(
+            path: "\(folder)/a", size: 5, crc32: CRC32.of("right".utf8), verified: [],
+            bytesReceived: 5, bytesResumed: 0, duration: .zero)
+        set.record(0, .success(done))
+        #expect(set.close() == nil)
+    }
+
+    private func finish(_ attempt: Int) throws -> FleetFinish.Result {
+        let target = try FleetFolder(fleet, sandbox.path("out"), hub: nil)
+        return try FleetFinish(fleet, to: target, attempt: attempt, isCancelled: { false })()
+    }
+
+    /// Attempt 2 has completed the shard with a file of attempt 1, before that one was found wrong.
+    @Test func wrongFileVoidsEachAttemptThatUsesIt() throws {
+        #expect(try fleet.make(FleetMark(0, 1, .done)) == .made)
+        #expect(try fleet.make(FleetMark(0, 2, .claim)) == .made)
+        #expect(try fleet.make(FleetMark(0, 2, .done)) { $0.sources = [1] } == .made)
+        try sandbox.write("fleet/work/0.1/files/a", "wrong")
+        #expect(try finish(1).wrong.map(\.path) == ["a"])
+        #expect(try fleet.board().state(of: 0) == .done(2))
+        let result = try finish(2)
+        #expect(result.wrong.map(\.path) == ["a"] && result.missing.isEmpty)
+        #expect(result.rest != nil)
+        #expect(try fleet.board().state(of: 0) == .left(2))
+    }
+
+    @Test func fileIsPublishedOnceItsShardIsDone() throws {
+        #expect(try finish(1).missing.map(\.path) == ["a"])
+        #expect(!FileManager.default.fileExists(atPath: sandbox.path("out/a")))
+        #expect(try fleet.make(FleetMark(0, 1, .done)) == .made)
+        #expect(try finish(2).isComplete)
+        #expect(try sandbox.read("out/a") == Data("right".utf8))
+    }
+}
