@@ -452,7 +452,7 @@ complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options 
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" q quiet' -l 'quiet' -s 'q' -d 'Print errors only.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" v verbose' -l 'verbose' -s 'v' -d 'Also print retries, refused responses and details of the server.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" progress' -l 'progress' -d 'Show progress as a bar, as plain lines, or not at all.' -rfka 'auto bar plain none'
-complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" json' -l 'json' -d 'For `work` and `status`: write JSON to standard output (see docs/json.md).'
+complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" json' -l 'json' -d 'For `work`, `finish` and `status`: write JSON to standard output (see docs/json.md).'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" version' -l 'version' -d 'Show the version.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget fleet" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'segget' -n '__segget_should_offer_completions_for_flags_or_options "segget bench" connections x' -s 'x' -l 'connections' -d 'Numbers of connections to compare, 1 to 64; `auto` is segget\'s own choice.' -rfka ''

@@ -157,11 +157,8 @@ extension GetCommand {
 
     /// Reports that all files are complete, and ends the process.
     ///
-    /// - Parameters:
-    ///   - path: The path of what was asked for.
-    ///   - root: The folder of the set.
-    ///   - unchecked: The number of files that were not read; `nil` for files that are not in the
-    ///     cache.
+    /// `path` is that of what was asked for, and `root` the folder of the set. `unchecked` is the
+    /// number of files in the cache that were not read; it is `nil` for files in another folder.
     private func endComplete(
         _ set: String, _ figures: SetFigures, _ work: SetWork, in path: String, of root: String,
         unchecked: Int? = nil
