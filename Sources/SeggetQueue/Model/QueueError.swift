@@ -36,6 +36,10 @@ public struct QueueError: Error, Sendable, Hashable, Codable {
     /// The invalid member of the request, such as `commands[0].options.checksum`; `nil` if it is
     /// not one member.
     public var member: String?
+    /// Whether nothing was sent to the worker, because it cannot be reached; never encoded.
+    package var isUnsent = false
+
+    private enum CodingKeys: CodingKey { case code, message, hint, member }
 
     /// Creates an error.
     public init(_ code: Code, _ message: String, hint: String) {

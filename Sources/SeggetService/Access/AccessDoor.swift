@@ -10,8 +10,13 @@ struct AccessDoor: QueueDoor {
     let client: QueueClient?
 
     func perform(_ commands: [QueueCommand]) async throws(QueueError) -> [[CommandResult]] {
-        // A worker that ends after it was sent the commands may have carried them out.
-        if let client, await reaches(client) { return try await client.perform(commands) }
+        if let client {
+            do throws(QueueError) {
+                return try await client.perform(commands)
+            } catch  where error.isUnsent {
+                // Commands that were sent may have been carried out.
+            }
+        }
         return try await byRecords { door throws(QueueError) in try await door.perform(commands) }
     }
 
@@ -37,10 +42,6 @@ struct AccessDoor: QueueDoor {
 
     func change(_ settings: QueueSettings) async throws(QueueError) {
         try await by { door throws(QueueError) in try await door.change(settings) }
-    }
-
-    private func reaches(_ client: QueueClient) async -> Bool {
-        (try? await client.connected()) != nil
     }
 
     /// Sends a request that may be sent twice.

@@ -34,8 +34,10 @@ final class ClientLine: ChannelDuplexHandler {
     private static let mostBytes = 256 << 20
 
     private var calls = CircularBuffer<ClientCall>()
-    /// Whether the first of ``calls`` was sent.
+    /// Whether the first of ``calls`` is being sent, or was sent.
     private var isSent = false
+    /// Whether the system has taken all bytes of that request; no server acts on less.
+    private var isWhole = false
     private var isOver = false
     private var status = 0
     private var isLast = false
@@ -53,7 +55,7 @@ final class ClientLine: ChannelDuplexHandler {
 
     private func sendNext(_ context: ChannelHandlerContext) {
         guard !isSent, let call = calls.first else { return }
-        isSent = true
+        (isSent, isWhole) = (true, false)
         var head = HTTPRequestHead(version: .http1_1, method: call.method, uri: call.target)
         head.headers.add(name: "Host", value: "localhost")
         if let body = call.body {
@@ -65,7 +67,9 @@ final class ClientLine: ChannelDuplexHandler {
             context.write(
                 wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
         }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenSuccess { self.isWhole = true }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -81,7 +85,7 @@ final class ClientLine: ChannelDuplexHandler {
             body.writeBuffer(&part)
         case .end:
             guard isSent, let call = calls.popFirst() else { return }
-            isSent = false
+            (isSent, isWhole) = (false, false)
             let answer = ClientAnswer(status: status, body: Data(body.readableBytesView))
             body = ByteBuffer()
             call.answer.succeed(answer)
@@ -102,7 +106,7 @@ final class ClientLine: ChannelDuplexHandler {
         let lost = calls
         calls.removeAll()
         for (place, call) in lost.enumerated() {
-            call.answer.fail(LineGone(wasSent: place == 0 && isSent))
+            call.answer.fail(LineGone(wasSent: place == 0 && isWhole))
         }
         context.close(promise: nil)
     }

@@ -74,7 +74,13 @@ package actor QueueClient: QueueDoor {
         guard body.count <= mostBytes || commands.count < 2 else {
             let half = commands.count / 2
             let first = try await perform(Array(commands[..<half]))
-            return first + (try await perform(Array(commands[half...])))
+            do throws(QueueError) {
+                return first + (try await perform(Array(commands[half...])))
+            } catch {
+                var error = error
+                error.isUnsent = false
+                throw error
+            }
         }
         let results = try await ask(.POST, "/commands", BatchResults.self, body).results
         guard results.count == commands.count else { throw notUnderstood() }
@@ -279,9 +285,11 @@ package actor QueueClient: QueueDoor {
     }
 
     nonisolated func unreachable(_ reason: String) -> QueueError {
-        QueueError(
+        var error = QueueError(
             .worker, "cannot connect to the worker at \(path): \(reason)",
             hint: "check whether the worker is running; `segget run` starts one")
+        error.isUnsent = true
+        return error
     }
 
     nonisolated func notUnderstood() -> QueueError {
