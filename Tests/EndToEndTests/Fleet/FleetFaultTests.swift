@@ -76,13 +76,16 @@ struct FleetFaultTests {
             if action == "finish" { _ = try trial.work() }
             let outcome =
                 try action == "work" ? trial.work(faults: [rule]) : trial.finish(faults: [rule])
-            guard case .exit(let code) = outcome.end, [0, 73, 74, 75].contains(code) else {
+            let isKilled = rule.hasSuffix(":kill") && outcome.end == .signal(SIGKILL)
+            let codes: [Int32] = [0, 73, 74, 75]
+            guard isKilled || codes.contains(where: { outcome.end == .exit($0) }) else {
                 return "\(outcome.end): \(outcome.errorOutput)"
             }
-            if code != 0, !outcome.errorOutput.contains(name) {
+            let isDone = outcome.end == .exit(0)
+            if !isDone, !isKilled, !outcome.errorOutput.contains(name) {
                 return "no path in: \(outcome.errorOutput)"
             }
-            if let fault = try trial.fault(all: action == "finish" && code == 0) { return fault }
+            if let fault = try trial.fault(all: action == "finish" && isDone) { return fault }
             let work = try trial.work()
             guard work.end == .exit(0) else { return "then work: \(work.end) \(work.errorOutput)" }
             let finish = try trial.finish()
@@ -111,6 +114,28 @@ struct FleetFaultTests {
             }
         }
         #expect(rules.count > 40)
+        let faults = faults(stage, action, rules)
+        #expect(
+            faults.isEmpty, "\(faults.count) of \(rules.count): \(faults.joined(separator: "\n"))")
+    }
+
+    /// The process is killed at each call: at the first of its kind, one in the middle, and the last.
+    @Test(arguments: ["work", "finish"])
+    func killsLoseNothing(action: String) throws {
+        let stage = try FleetStage(isLarge: false)
+        let rules = try calls(stage, action).flatMap { call, count in
+            Set([1, (count + 1) / 2, count]).sorted().map { "\(call):\($0):1:kill" }
+        }
+        #expect(rules.count > 40)
+        let faults = faults(stage, action, rules)
+        #expect(
+            faults.isEmpty, "\(faults.count) of \(rules.count): \(faults.joined(separator: "\n"))")
+    }
+
+    /// Returns what is wrong with each rule, several at a time.
+    private func faults(
+        _ stage: FleetStage, _ action: String, _ rules: [String]
+    ) -> [String] {
         let found = Guarded<[String]>([])
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
@@ -121,9 +146,7 @@ struct FleetFaultTests {
             }
         }
         queue.waitUntilAllOperationsAreFinished()
-        let faults = found.withLock { $0 }
-        #expect(
-            faults.isEmpty, "\(faults.count) of \(rules.count): \(faults.joined(separator: "\n"))")
+        return found.withLock { $0 }
     }
 
     /// A worker in a full folder ends with 75; nothing is lost, and the next one continues.
