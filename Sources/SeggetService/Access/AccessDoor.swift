@@ -10,14 +10,10 @@ struct AccessDoor: QueueDoor {
     let client: QueueClient?
 
     func perform(_ commands: [QueueCommand]) async throws(QueueError) -> [[CommandResult]] {
-        if let client {
-            do throws(QueueError) {
-                return try await client.perform(commands)
-            } catch  where error.isUnsent {
-                // Commands that were sent may have been carried out.
-            }
+        // Commands that were sent may have been carried out.
+        try await by({ $0.isUnsent }) { door throws(QueueError) in
+            try await door.perform(commands)
         }
-        return try await byRecords { door throws(QueueError) in try await door.perform(commands) }
     }
 
     func report(_ filter: TaskFilter) async throws(QueueError) -> QueueReport {
@@ -44,30 +40,25 @@ struct AccessDoor: QueueDoor {
         try await by { door throws(QueueError) in try await door.change(settings) }
     }
 
-    /// Sends a request that may be sent twice.
+    /// Uses the worker, or the records; if the worker has ended, or another one has started, opens the
+    /// queue once more.
+    ///
+    /// - Parameters:
+    ///   - mayRepeat: Whether the request may be sent again after an error of the worker.
+    ///   - body: Sends the request.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`, or that the queue cannot be opened.
     private func by<Result: Sendable>(
+        _ mayRepeat: (QueueError) -> Bool = { $0.code == .worker },
         _ body: (any QueueDoor) async throws(QueueError) -> Result
     ) async throws(QueueError) -> Result {
-        if let client {
-            do throws(QueueError) {
-                return try await body(client)
-            } catch  where error.code == .worker {
-                // The worker may have ended.
-            }
-        }
-        return try await byRecords(body)
-    }
-
-    /// Uses the records, or the worker that has locked them.
-    private func byRecords<Result: Sendable>(
-        _ body: (any QueueDoor) async throws(QueueError) -> Result
-    ) async throws(QueueError) -> Result {
+        let records = DirectDoor(path, patience: patience)
         do throws(QueueError) {
-            return try await body(DirectDoor(path, patience: patience))
-        } catch  where error.code == .hasWorker {
+            return try await body(client ?? records)
+        } catch  where client == nil ? error.code == .hasWorker : mayRepeat(error) {
             let access = try await QueueAccess.open(path, patience: patience, note: note)
             do throws(QueueError) {
-                let result = try await body(access.door)
+                let result = try await body(access.client ?? records)
                 await access.client?.close()
                 return result
             } catch {

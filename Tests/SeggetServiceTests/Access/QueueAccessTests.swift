@@ -78,6 +78,25 @@ struct QueueAccessTests {
         await access.client?.close()
     }
 
+    /// The records are not shown in place of those of a worker that has the queue.
+    @Test func reportsInvalidResponseOfWorker() async throws {
+        let worker = try FakeWorker { line in
+            line.contains("health")
+                ? FakeWorker.health(version: seggetVersion) : FakeWorker.reply("{}")
+        }
+        let sandbox = try Sandbox("invalid")
+        let queue = sandbox.path("q.sqlite")
+        let lock = try QueueLock.acquire(QueueFiles(queue), waiting: 0, isWorker: true)
+        defer { lock.release() }
+        try lock.announce(socket: worker.path)
+        let access = try await QueueAccess.open(queue, patience: 60) { _ in }
+        let error = await #expect(throws: QueueError.self) {
+            _ = try await access.report(TaskFilter())
+        }
+        #expect(error?.message.contains("sent an invalid response") == true)
+        await access.client?.close()
+    }
+
     @Test func asksHangingWorkerOnce() async throws {
         let (asked, isOver) = (Guarded(0), Guarded(false))
         let worker = try FakeWorker { _ in
