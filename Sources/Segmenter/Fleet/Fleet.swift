@@ -331,6 +331,13 @@ public final class Fleet: Sendable {
         }
     }
 
+    /// Returns what `void` marks say; those that cannot be read say nothing.
+    func content(of voids: [FleetMark]) -> FleetVoids {
+        voids.reduce(into: FleetVoids()) { content, mark in
+            content.add(claim(mark)?.paths ?? [], of: mark.attempt)
+        }
+    }
+
     /// Returns the path of a mark, for messages.
     func path(of mark: FleetMark) -> String { marks.path(of: mark.name) }
 

@@ -33,23 +33,18 @@ final class FleetAttempt: Sendable {
         (self.shard, self.attempt) = (shard, attempt)
         let board = try fleet.board()
         sources = board.sources(of: shard, before: attempt)
-        let wrong = Set(
-            board.attempts(at: shard, marked: .void).flatMap {
-                fleet.claim(FleetMark(shard, $0, .void))?.paths ?? []
-            })
-        var done: [String: FleetRecord] = [:]
+        let voids = fleet.content(of: board.voids(of: shard))
+        var done = FleetShardFiles(without: voids)
         for source in sources {
             try fleet.check(FleetMark(shard, source, .claim))
-            try fleet.records(shard, source).forEach { path, record in
-                if !wrong.contains(path), done[path] == nil { done[path] = record }
-            }
+            done.add(try fleet.records(shard, source), of: source)
         }
         var missing: [Listing.File] = []
         var (files, bytes, size) = (0, Int64(0), Int64(0))
         for item in try fleet.items(of: shard) {
             let file = try fleet.file(item)
             size += file.size ?? 0
-            if done[file.path]?.isOf(file) == true {
+            if done.complete[file.path]?.isOf(file) == true {
                 files += 1
                 bytes += file.size ?? 0
             } else {
@@ -67,8 +62,8 @@ final class FleetAttempt: Sendable {
             for source in sources {
                 let isOver = board.kinds(shard, source).contains(.left)
                 try Self.takeParts(
-                    of: missing, without: wrong, from: fleet.files(shard, source), to: folder,
-                    isOver: isOver)
+                    of: missing.filter { voids.last(of: $0.path) < source },
+                    from: fleet.files(shard, source), to: folder, isOver: isOver)
             }
         } catch {
             throw .assembly(error)
@@ -95,11 +90,10 @@ final class FleetAttempt: Sendable {
     ///
     /// They are moved if it has said that it is over, else copied, because it may still write.
     private static func takeParts(
-        of files: [Listing.File], without wrong: Set<String>, from source: String,
-        to target: String, isOver: Bool
+        of files: [Listing.File], from source: String, to target: String, isOver: Bool
     ) throws(AssemblyError) {
         var folders: [String: Set<String>] = [:]
-        for file in files where !wrong.contains(file.path) {
+        for file in files {
             let place = FileTarget(path: "\(source)/\(file.path)")
             if folders[place.folder] == nil {
                 folders[place.folder] = Set((try? Folder(place.folder))?.entryNames ?? [])

@@ -91,6 +91,16 @@ struct FleetBoard: Sendable, Hashable {
         if case .failed = state(of: shard) { true } else { false }
     }
 
+    /// Whether an attempt at a shard is running.
+    func isRunning(_ shard: Int) -> Bool {
+        if case .running = state(of: shard) { true } else { false }
+    }
+
+    /// Whether a shard is complete.
+    func isDone(_ shard: Int) -> Bool {
+        if case .done = state(of: shard) { true } else { false }
+    }
+
     /// Returns the number of the last attempt at a shard; 0 if there is none.
     func last(of shard: Int) -> Int { marks[shard]?.keys.max() ?? 0 }
 
@@ -111,6 +121,11 @@ struct FleetBoard: Sendable, Hashable {
     func sources(of shard: Int, before attempt: Int) -> [Int] {
         (marks[shard] ?? [:]).filter { $0.key < attempt && !$0.value.contains(.failed) }
             .keys.sorted(by: >)
+    }
+
+    /// Returns the `void` marks of a shard.
+    func voids(of shard: Int) -> [FleetMark] {
+        attempts(at: shard, marked: .void).map { FleetMark(shard, $0, .void) }
     }
 
     /// Returns the attempts at a shard that have a mark of a kind, latest first.

@@ -75,28 +75,28 @@ final class FleetCache: FleetDestination {
     func give(
         _ folder: Folder, _ name: String, isOwn: Bool, to file: Listing.File, _ index: Int,
         crc32: UInt32
-    ) throws(AssemblyError) -> Bool? {
+    ) throws(AssemblyError) -> FleetFinisher.Published {
         let blob = blob(file)
-        guard let run else { return true }
+        guard let run else { return .done }
         let work = try Folder(run.path)
         // Several paths may have one blob.
-        if given.withLock({ $0.contains(blob) }) { return true }
+        if given.withLock({ $0.contains(blob) }) { return .done }
         // A file that an earlier run has left there was not verified.
         try work.remove(blob)
         let isGiven =
             isOwn
             ? try folder.moveWithoutReplacing(name, to: blob, in: work)
             : try folder.linkWithoutReplacing(name, to: blob, in: work)
-        if !isGiven { return nil }
+        if !isGiven { return .needsCopy }
         run.deliver(blob)
         // Another process may have delivered a wrong one meanwhile.
         do throws(SetError) {
             let isRight = try snapshot.examine([blob]).isComplete
             if isRight { given.withLock { _ = $0.insert(blob) } }
-            return isRight
+            return isRight ? .done : .isForeign
         } catch {
             if case .assembly(let error) = error { throw error }
-            return false
+            return .isForeign
         }
     }
 

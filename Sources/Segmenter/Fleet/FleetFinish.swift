@@ -35,31 +35,6 @@ public struct FleetFinish: Sendable {
         }
     }
 
-    /// A piece of a file that an attempt has completed.
-    private struct Piece {
-        var shard: Int
-        var range: ByteRange?
-        var path: String
-        var crc32: UInt32?
-    }
-
-    /// The pieces of a file that the shards have.
-    private struct Found {
-        var pieces: [Piece] = []
-        /// Whether a shard is not complete, or its records cannot be seen yet.
-        var isMissing = false
-        /// The shards that are done, although they do not have the file.
-        var lost: [Int] = []
-    }
-
-    /// The complete files of a shard.
-    private struct Records {
-        /// The files by their paths.
-        var files: [String: FleetRecord]
-        /// The paths of earlier attempts that a void names, and that the last one has not downloaded.
-        var wrong: Set<String> = []
-    }
-
     private let fleet: Fleet
     private let target: any FleetDestination
     private let attempt: Int
@@ -88,158 +63,144 @@ public struct FleetFinish: Sendable {
         var result = Result(in: target.path)
         let (wanted, foreign) = try target.examine(isCancelled)
         result.complete = fleet.plan.count - wanted.count - foreign.count
-        result.foreign = foreign
         result.bytes = target.bytesComplete
-        let board = try fleet.board()
-        var wrong: [Int: [String]] = [:]
-        try forEachFile(board, wanted) { (index, found) throws(FleetError) in
-            guard !isCancelled() else { return result.isCancelled = true }
-            let file = try fleet.file(.init(file: index))
-            do throws(AssemblyError) {
-                let placed: Placed
-                if !found.lost.isEmpty {
-                    placed = .wrong(shards: found.lost)
-                } else if found.isMissing {
-                    return result.missing.append(file)
-                } else {
-                    placed = try place(file, index, found.pieces)
-                }
-                switch placed {
-                case .placed:
-                    result.complete += 1
-                    result.bytes += file.size ?? 0
-                case .foreign: result.foreign.append(file.path)
-                case .wrong(let shards):
-                    for shard in shards {
-                        wrong[shard, default: []].append(file.path)
-                        result.wrong.append((file.path, shard))
-                    }
-                }
-            } catch {
-                result.problem = result.problem ?? .assembly(error)
-                result.missing.append(file)
+        var finisher = FleetFinisher(try fleet.board(), wanted: wanted, shards: fleet.shards)
+        var action = FleetFinisher.first
+        while action != .end {
+            guard finisher.isInterrupted || !isCancelled() else {
+                action = finisher.take(.interrupted)
+                continue
             }
+            action = finisher.take(try perform(action, finisher.wanted, &result))
         }
-        for (shard, paths) in wrong.sorted(by: { $0.key < $1.key }) {
-            guard case .done(let attempt) = board.state(of: shard) else { continue }
-            _ = try fleet.make(FleetMark(shard, attempt, .void)) { $0.paths = paths }
-        }
+        result.foreign = foreign
+        for index in finisher.foreign { result.foreign.append(try file(index).path) }
+        result.wrong = finisher.wrong.map { ($0.path, $0.shard) }
+        for index in finisher.missing { result.missing.append(try file(index)) }
+        result.isCancelled = finisher.isInterrupted
         try target.close(isComplete: result.isComplete)
-        if !result.isCancelled { result.rest = try writeRest(result) }
+        if !result.isCancelled {
+            var rest = result.missing
+            // A file is wrong once, whatever the number of its ranges.
+            for index in Set(finisher.wrong.map(\.file)).sorted() { rest.append(try file(index)) }
+            result.rest = try writeRest(rest)
+        }
         return result
     }
 
-    /// Calls `body` with each wanted file and what the shards have of it, in the order of the plan.
-    private func forEachFile(
-        _ board: FleetBoard, _ wanted: Set<Int>,
-        _ body: (Int, Found) throws(FleetError) -> Void
-    ) throws(FleetError) {
-        var (last, found) = (-1, Found())
-        for shard in 0..<fleet.shards {
-            let items = try fleet.items(of: shard).filter { wanted.contains($0.file) }
-            guard !items.isEmpty else { continue }
-            let records = try records(of: shard, board)
-            for item in items {
-                if item.file != last {
-                    if last >= 0 { try body(last, found) }
-                    (last, found) = (item.file, Found())
-                }
-                let file = try fleet.file(item)
-                if let record = records?.files[file.path], record.isOf(file) {
-                    found.pieces.append(
-                        Piece(
-                            shard: shard, range: item.range,
-                            path: "\(fleet.files(shard, record.attempt))/\(file.path)",
-                            crc32: record.crc32))
-                } else if let records, !records.files.isEmpty || records.wrong.contains(file.path) {
-                    found.lost.append(shard)
-                } else {
-                    // Without any record, the ledger of a complete shard may only not be visible yet.
-                    found.isMissing = true
-                }
+    private func file(_ index: Int) throws(FleetError) -> Listing.File {
+        try fleet.file(.init(file: index))
+    }
+
+    /// Carries out an action.
+    private func perform(
+        _ action: FleetFinisher.Action, _ wanted: Set<Int>, _ result: inout Result
+    ) throws(FleetError) -> FleetFinisher.Event {
+        switch action {
+        case .items(let shard):
+            var items: [FleetFinisher.Item] = []
+            for item in try fleet.items(of: shard) where wanted.contains(item.file) {
+                items.append(.init(index: item.file, file: try fleet.file(item), range: item.range))
             }
-        }
-        if last >= 0 { try body(last, found) }
-    }
-
-    /// Returns the complete files of a shard; `nil` if the shard is not complete.
-    private func records(of shard: Int, _ board: FleetBoard) throws(FleetError) -> Records? {
-        guard case .done(let attempt) = board.state(of: shard) else { return nil }
-        let mark = FleetMark(shard, attempt, .done)
-        try fleet.check(mark)
-        var records = Records(files: try fleet.records(shard, attempt))
-        let wrong = Set(
-            board.attempts(at: shard, marked: .void).flatMap {
-                fleet.claim(FleetMark(shard, $0, .void))?.paths ?? []
-            })
-        for source in fleet.claim(mark)?.sources ?? [] {
-            for (path, record) in try fleet.records(shard, source)
-            where records.files[path] == nil {
-                if wrong.contains(path) {
-                    records.wrong.insert(path)
-                } else {
-                    records.files[path] = record
-                }
+            return .items(items)
+        case .marks(let done, let voids):
+            try fleet.check(done)
+            return .marks(sources: fleet.claim(done)?.sources ?? [], fleet.content(of: voids))
+        case .records(let shard, let attempt): return .records(try fleet.records(shard, attempt))
+        case .void(let mark, let paths):
+            _ = try fleet.make(mark) { $0.paths = paths }
+            return .made
+        case .verify(let index, let piece):
+            let file = try file(index)
+            return unlessFailed(&result) { (_) throws(AssemblyError) in try verify(file, piece) }
+        case .join(let index, let pieces):
+            let file = try file(index)
+            return unlessFailed(&result) { (_) throws(AssemblyError) in
+                try join(file, index, pieces)
             }
+        case .publish(let index, let piece, let crc32):
+            let file = try file(index)
+            return unlessFailed(&result) { (result) throws(AssemblyError) in
+                let published = try publish(file, index, piece, crc32)
+                if published == .done {
+                    result.complete += 1
+                    result.bytes += file.size ?? 0
+                }
+                return .published(published)
+            }
+        case .end: return .interrupted
         }
-        return records
     }
 
-    private enum Placed {
-        case placed
-        case foreign
-        case wrong(shards: [Int])
+    /// Works on a file; the first error is kept for the report.
+    private func unlessFailed(
+        _ result: inout Result,
+        _ body: (inout Result) throws(AssemblyError) -> FleetFinisher.Event
+    ) -> FleetFinisher.Event {
+        do throws(AssemblyError) { return try body(&result) } catch {
+            result.problem = result.problem ?? .assembly(error)
+            return .failed
+        }
     }
 
-    /// Puts a file together, verifies it and gives it its name.
-    private func place(
-        _ file: Listing.File, _ index: Int, _ pieces: [Piece]
-    ) throws(AssemblyError) -> Placed {
-        let size = file.size ?? Folder.size(at: pieces[0].path) ?? 0
+    // MARK: A file
+
+    private func path(of piece: FleetFinisher.Piece) -> String {
+        "\(fleet.files(piece.shard, piece.attempt))/\(piece.path)"
+    }
+
+    /// Reads a whole file; no process writes to one that an attempt has completed.
+    private func verify(
+        _ file: Listing.File, _ piece: FleetFinisher.Piece
+    ) throws(AssemblyError) -> FleetFinisher.Event {
+        let source = FileTarget(path: path(of: piece))
+        let expected = file.strongestDigest ?? Digest(crc32: 0)
+        guard let there = try StandingFile.open(folder: source.folder, name: source.name),
+            there.status.size == file.size ?? there.status.size,
+            let found = there.digest(like: expected, isCancelled: isCancelled),
+            piece.crc32 ?? found.crc32 == found.crc32,
+            file.strongestDigest.map({ $0 == found.digest }) ?? true
+        else { return isCancelled() ? .interrupted : .checked(.wrongPieces([0])) }
+        return .checked(.right(crc32: found.crc32))
+    }
+
+    private func join(
+        _ file: Listing.File, _ index: Int, _ pieces: [FleetFinisher.Piece]
+    ) throws(AssemblyError) -> FleetFinisher.Event {
         let joined = pieces.map { piece in
-            JoinedFile.Piece(
-                piece.range ?? ByteRange(0, size), path: piece.path, crc32: piece.crc32)
-        }
-        func shards(of wrong: [JoinedFile.Piece]) -> [Int] {
-            pieces.filter { piece in wrong.contains { $0.path == piece.path } }.map(\.shard)
-        }
-        // No process writes any more to a file that an attempt has completed.
-        if pieces.count == 1, pieces[0].range == nil {
-            let source = FileTarget(path: pieces[0].path)
-            let expected = file.strongestDigest ?? Digest(crc32: 0)
-            guard let there = try StandingFile.open(folder: source.folder, name: source.name),
-                there.status.size == size,
-                let found = there.digest(like: expected, isCancelled: isCancelled),
-                pieces[0].crc32 ?? found.crc32 == found.crc32,
-                file.strongestDigest.map({ $0 == found.digest }) ?? true
-            else { return isCancelled() ? .foreign : .wrong(shards: [pieces[0].shard]) }
-            let place = try target.give(
-                try Folder(source.folder), source.name, isOwn: false, to: file, index,
-                crc32: found.crc32)
-            if let place { return place ? .placed : .foreign }
+            let path = path(of: piece)
+            let size = piece.range == nil ? file.size ?? Folder.size(at: path) ?? 0 : 0
+            return JoinedFile.Piece(
+                piece.range ?? ByteRange(0, size), path: path, crc32: piece.crc32)
         }
         let folder = try target.workFolder()
-        let name = "join-\(attempt)-\(index)"
+        let name = joinedName(index)
         try folder.remove(name)
         switch try JoinedFile.make(joined, as: name, in: folder, expected: file.strongestDigest) {
-        case .wrongPieces(let wrong): return .wrong(shards: shards(of: wrong))
-        case .wrongDigest: return .wrong(shards: pieces.map(\.shard))
-        case .right(let crc32):
-            defer { try? folder.remove(name) }
-            let place = try target.give(folder, name, isOwn: true, to: file, index, crc32: crc32)
-            return place == true ? .placed : .foreign
+        case .right(let crc32): return .checked(.right(crc32: crc32))
+        case .wrongPieces(let wrong):
+            return .checked(.wrongPieces(joined.indices.filter { wrong.contains(joined[$0]) }))
+        case .wrongDigest: return .checked(.wrongDigest)
         }
     }
 
-    private func writeRest(_ result: Result) throws(FleetError) -> String? {
-        let wrong = Set(result.wrong.map(\.path))
-        var files = result.missing
-        if !wrong.isEmpty {
-            for index in 0..<fleet.plan.count {
-                let file = try fleet.file(.init(file: index))
-                if wrong.contains(file.path) { files.append(file) }
-            }
+    private func joinedName(_ index: Int) -> String { "join-\(attempt)-\(index)" }
+
+    /// Gives verified content its name: that of a whole file, or of the new file.
+    private func publish(
+        _ file: Listing.File, _ index: Int, _ piece: FleetFinisher.Piece?, _ crc32: UInt32
+    ) throws(AssemblyError) -> FleetFinisher.Published {
+        guard let piece else {
+            let (folder, name) = (try target.workFolder(), joinedName(index))
+            defer { try? folder.remove(name) }
+            return try target.give(folder, name, isOwn: true, to: file, index, crc32: crc32)
         }
+        let source = FileTarget(path: path(of: piece))
+        return try target.give(
+            try Folder(source.folder), source.name, isOwn: false, to: file, index, crc32: crc32)
+    }
+
+    private func writeRest(_ files: [Listing.File]) throws(FleetError) -> String? {
         guard !files.isEmpty else { return nil }
         let path = "\(fleet.path)/rest-\(attempt).plan"
         do throws(PlanError) {
@@ -274,12 +235,12 @@ protocol FleetDestination: Sendable {
     ///   - file: The file.
     ///   - index: Its index in the plan.
     ///   - crc32: The CRC-32 of its content.
-    /// - Returns: `false` if another file has the name; `nil` if the file cannot get a second name.
+    /// - Returns: Whether it has the name.
     /// - Throws: `AssemblyError`.
     func give(
         _ folder: Folder, _ name: String, isOwn: Bool, to file: Listing.File, _ index: Int,
         crc32: UInt32
-    ) throws(AssemblyError) -> Bool?
+    ) throws(AssemblyError) -> FleetFinisher.Published
     /// Makes all names durable.
     func close(isComplete: Bool) throws(FleetError)
 }
@@ -329,7 +290,7 @@ final class FleetFolder: FleetDestination {
     func give(
         _ folder: Folder, _ name: String, isOwn: Bool, to file: Listing.File, _ index: Int,
         crc32: UInt32
-    ) throws(AssemblyError) -> Bool? {
+    ) throws(AssemblyError) -> FleetFinisher.Published {
         let place = FileTarget(path: "\(path)/\(file.path)")
         try MadeFolders().make(place.folder, .madeBelow([path]))
         let target = try Folder(place.folder)
@@ -339,13 +300,13 @@ final class FleetFolder: FleetDestination {
                 isOwn
                 ? try folder.moveWithoutReplacing(name, to: place.name, in: target)
                 : try folder.linkWithoutReplacing(name, to: place.name, in: target)
-            if !isGiven { return nil }
+            if !isGiven { return .needsCopy }
         } catch {
             // A file server may have done what it reports as failed, and so may an earlier run.
             let there = try target.status(of: place.name)
             guard there != nil, there?.identity == identity || hasSameContent(place, folder, name)
             else {
-                if case .destinationExists = error { return false }
+                if case .destinationExists = error { return .isForeign }
                 throw error
             }
         }
@@ -355,7 +316,7 @@ final class FleetFolder: FleetDestination {
             verified: [file.strongestDigest].compactMap(\.self), bytesReceived: 0,
             bytesResumed: file.size ?? 0, duration: .zero)
         set.record(UInt32(index), .success(done))
-        return true
+        return .done
     }
 
     /// Whether the file at the destination has the same bytes.

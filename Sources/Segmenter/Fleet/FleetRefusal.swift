@@ -70,15 +70,3 @@ extension Fleet {
         )
     }
 }
-
-extension FleetBoard {
-    /// Whether an attempt at a shard is running.
-    func isRunning(_ shard: Int) -> Bool {
-        if case .running = state(of: shard) { true } else { false }
-    }
-
-    /// Whether a shard is complete.
-    func isDone(_ shard: Int) -> Bool {
-        if case .done = state(of: shard) { true } else { false }
-    }
-}

@@ -17,16 +17,21 @@ import Testing
             path: "a", address: "https://h.test/a", size: 5, etag: "\"v1\"")
         let plan = try PlanFile(Listing(Listing.Source(.urls), files: [file]))
         fleet = try Fleet.create(plan, at: sandbox.path("fleet"), .init(shards: 1))
-        #expect(try fleet.make(FleetMark(0, 1, .claim)) == .made)
-        let folder = fleet.files(0, 1)
+        try complete(1, "right")
+    }
+
+    /// Makes an attempt that has received the file.
+    private func complete(_ attempt: Int, _ content: String) throws {
+        #expect(try fleet.make(FleetMark(0, attempt, .claim)) == .made)
+        let folder = fleet.files(0, attempt)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
-        let set = try SetFolder(plan, in: folder) { _ in
+        let set = try SetFolder(fleet.plan, in: folder) { _ in
             SetFailure(kind: "test", code: 75, message: "")
         }
-        try sandbox.write("fleet/work/0.1/files/a", "right")
+        try sandbox.write("fleet/work/0.\(attempt)/files/a", content)
         let done = DownloadedFile(
-            path: "\(folder)/a", size: 5, crc32: CRC32.of("right".utf8), verified: [],
+            path: "\(folder)/a", size: 5, crc32: CRC32.of(content.utf8), verified: [],
             bytesReceived: 5, bytesResumed: 0, duration: .zero)
         set.record(0, .success(done))
         #expect(set.close() == nil)
@@ -43,12 +48,20 @@ import Testing
         #expect(try fleet.make(FleetMark(0, 2, .claim)) == .made)
         #expect(try fleet.make(FleetMark(0, 2, .done)) { $0.sources = [1] } == .made)
         try sandbox.write("fleet/work/0.1/files/a", "wrong")
-        #expect(try finish(1).wrong.map(\.path) == ["a"])
-        #expect(try fleet.board().state(of: 0) == .done(2))
-        let result = try finish(2)
+        let result = try finish(1)
         #expect(result.wrong.map(\.path) == ["a"] && result.missing.isEmpty)
         #expect(result.rest != nil)
         #expect(try fleet.board().state(of: 0) == .left(2))
+    }
+
+    /// Attempt 2 has completed the shard with its own file, while attempt 1 had a wrong one.
+    @Test func fileOfAnotherAttemptIsUsed() throws {
+        #expect(try fleet.make(FleetMark(0, 1, .done)) == .made)
+        try complete(2, "right")
+        #expect(try fleet.make(FleetMark(0, 2, .done)) { $0.sources = [1] } == .made)
+        try sandbox.write("fleet/work/0.1/files/a", "wrong")
+        #expect(try finish(1).isComplete)
+        #expect(try sandbox.read("out/a") == Data("right".utf8))
     }
 
     @Test func fileIsPublishedOnceItsShardIsDone() throws {

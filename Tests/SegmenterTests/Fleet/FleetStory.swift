@@ -12,11 +12,14 @@ struct FleetStory {
     /// A promise that the story has seen broken.
     struct Broken: Error { var text: String }
 
+    /// What is in a file that was recorded as complete.
+    enum Content: Sendable { case right, damaged, wrongFromServer }
+
     /// The files of an attempt.
-    private struct Data {
-        /// The pieces of the shard that are complete and recorded, and whether each is still right.
-        var pieces: [Int: Bool] = [:]
-        /// The pieces that earlier attempts have completed.
+    struct Data {
+        /// The records of its ledger: files of the shard, in the order in which they were completed.
+        var records: [(item: Int, content: Content, at: Double)] = []
+        /// The files that earlier attempts have completed.
         var earlier: Set<Int>
         /// The process that writes here; only it may.
         var owner: Int
@@ -27,16 +30,16 @@ struct FleetStory {
         var isMoved = false
     }
 
-    private struct Mark {
+    struct Mark {
         var owner: Int
-        /// For `done`: the earlier attempts whose pieces count.
+        /// For `done`: the earlier attempts whose files count.
         var sources: [Int] = []
-        /// For `void`: the pieces that are wrong.
-        var wrong: Set<Int> = []
+        /// For `void`: the paths of the files that are wrong.
+        var paths: [String] = []
     }
 
     /// A process: a worker, or a finishing if its only shard is that of the finishing.
-    private final class Process {
+    final class Process {
         let id: Int
         var worker: FleetWorker
         let shards: [Int]
@@ -57,6 +60,10 @@ struct FleetStory {
         var owned: [Int: Int] = [:]
         /// The shards that it has given up.
         var gaveUp: Set<Int> = []
+        /// What its finishing decides, and its last action.
+        var finisher: (rules: FleetFinisher, action: FleetFinisher.Action)?
+        /// The file whose content it has verified, and whether all of it was right.
+        var verified: (file: Int, isJoined: Bool, isRight: Bool)?
 
         init(_ id: Int, _ shards: [Int], isIndexed: Bool, machine: Int, next: Double) {
             worker = FleetWorker(shards, isIndexed: isIndexed)
@@ -65,35 +72,53 @@ struct FleetStory {
         }
     }
 
-    private var random: SplitMix64
-    private let shards: Int
-    private let pieces: Int
-    private var marks: [FleetMark: Mark] = [:]
+    var random: SplitMix64
+    let shards: Int
+    /// The files of each shard, and ranges of them, and the versions that its records have.
+    let items: [[FleetFinisher.Item]]
+    let versions: [[String?]]
+    /// The number of files of the plan.
+    let files: Int
+    var marks: [FleetMark: Mark] = [:]
     /// All marks, and those that each machine sees.
-    private var all = FleetBoard()
+    private(set) var all = FleetBoard()
     private var boards: [Int: (board: FleetBoard, seen: Int)] = [:]
     private var order: [(mark: FleetMark, at: Double, machine: Int)] = []
-    private var data: [FleetMark: Data] = [:]
-    private var published: Set<Int> = []
-    private var hasVoid = false
-    private var processes: [Process] = []
-    private var now = 0.0
-    /// Whether pieces are damaged, and servers fail; the end of each story is good.
-    private var isBad = true
+    var data: [FleetMark: Data] = [:]
+    /// The files that are in their place, and those whose names have another file from the start.
+    var published: Set<Int> = []
+    let foreign: Set<Int>
+    var hasVoid = false
+    private(set) var processes: [Process] = []
+    private(set) var now = 0.0
+    /// Whether files are damaged, and servers fail; the end of each story is good.
+    private(set) var isBad = true
     private var names = 0
-    /// The longest time for which another machine sees an old list, in seconds.
-    private let staleness: Double
-    private let lossOfReply: Double
+    /// The steps of finishings so far, and the one at which the process is killed.
+    var finishSteps = 0
+    let lastFinishStep: Int
+    /// Whether finished files must be copied to their place.
+    let needsCopies: Bool
+    /// The longest time for which another machine sees an old list or file, in seconds.
+    let staleness: Double
+    let lossOfReply: Double
     private let death: Double
-    private let failure: Double
-    private let damage: Double
+    let failure: Double
+    let damage: Double
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         shards = Int.random(in: 1...6, using: &random)
         // Some shards take longer than an idle attempt is left alone.
         let most = Int.random(in: 0..<20, using: &random) == 0 ? 100 : 8
-        pieces = Int.random(in: 1...most, using: &random)
+        (items, files) = Self.plan(
+            shards, of: Int.random(in: 1...most, using: &random),
+            hasRanges: Bool.random(using: &random))
+        versions = items.map { $0.map { PlanFormat.hex($0.file.version) } }
+        let hasForeign = Int.random(in: 0..<8, using: &random) == 0
+        foreign = hasForeign ? [Int.random(in: 0..<files, using: &random)] : []
+        lastFinishStep = Int.random(in: 0..<60, using: &random)
+        needsCopies = Int.random(in: 0..<4, using: &random) == 0
         staleness = [0, 3, 60].randomElement(using: &random) ?? 0
         lossOfReply = Bool.random(using: &random) ? 0 : 0.1
         death = Bool.random(using: &random) ? 0 : 0.02
@@ -122,7 +147,7 @@ struct FleetStory {
                 next: now + Double.random(in: 0...5, using: &random)))
     }
 
-    private mutating func chance(_ probability: Double) -> Bool {
+    mutating func chance(_ probability: Double) -> Bool {
         probability > 0 && Double.random(in: 0..<1, using: &random) < probability
     }
 
@@ -135,7 +160,7 @@ struct FleetStory {
         var steps = 0
         while let index = nextProcess() {
             steps += 1
-            guard steps < 10_000 else { throw Broken(text: "the story does not end") }
+            guard steps < 20_000 else { throw Broken(text: "the story does not end") }
             now = max(now, processes[index].next)
             if steps < 2_000, chance(death / 10) {
                 die(index)
@@ -154,8 +179,11 @@ struct FleetStory {
                 throw Broken(text: "shard \(shard) was lost")
             }
         }
-        guard published.count == shards else { throw Broken(text: "files were not published") }
+        guard isFinished else { throw Broken(text: "files were not published") }
     }
+
+    /// Whether all files are in their place, as far as they can be.
+    private var isFinished: Bool { published.union(foreign).count == files }
 
     /// Returns the index of the process that acts next; `nil` if all have ended.
     private func nextProcess() -> Int? {
@@ -168,7 +196,7 @@ struct FleetStory {
     }
 
     /// A process is killed; its scheduler starts it again.
-    private mutating func die(_ index: Int) {
+    mutating func die(_ index: Int) {
         let dead = processes[index]
         processes[index].isAlive = false
         again(dead)
@@ -186,7 +214,7 @@ struct FleetStory {
     }
 
     /// Returns the marks that a machine sees: its own, and older ones of others.
-    private mutating func board(on machine: Int) -> FleetBoard {
+    mutating func board(on machine: Int) -> FleetBoard {
         guard staleness > 0 else { return all }
         var (board, seen) = boards[machine] ?? (FleetBoard(), 0)
         while seen < order.count, order[seen].at <= now - staleness {
@@ -226,7 +254,7 @@ struct FleetStory {
             processes[index].isAlive = false
             try checkMarks(process)
             let isFinish = process.shards == [FleetMark.finish]
-            if isFinish ? published.count < shards : ending != .done { again(process) }
+            if isFinish ? !isFinished : ending != .done { again(process) }
             // Somebody reads that files are wrong, and starts a worker.
             if isFinish, hasVoid,
                 !processes.contains(where: { $0.isAlive && $0.shards != process.shards })
@@ -237,7 +265,7 @@ struct FleetStory {
         }
     }
 
-    private mutating func perform(_ index: Int, _ event: FleetWorker.Event) {
+    mutating func perform(_ index: Int, _ event: FleetWorker.Event) {
         processes[index].action = processes[index].worker.take(event)
     }
 
@@ -272,13 +300,13 @@ struct FleetStory {
         perform(index, isOwn ? .made : .taken)
     }
 
-    private mutating func add(_ mark: FleetMark, _ content: Mark, _ machine: Int) {
+    mutating func add(_ mark: FleetMark, _ content: Mark, _ machine: Int) {
         marks[mark] = content
         all.add(mark)
         order.append((mark, now, machine))
     }
 
-    private var lastSources: [Int: [Int]] = [:]
+    var lastSources: [Int: [Int]] = [:]
 
     // MARK: Promises
 
@@ -340,129 +368,10 @@ struct FleetStory {
     private func checkDone(_ mark: FleetMark) throws {
         guard mark.shard != FleetMark.finish else { return }
         let found = data[FleetMark(mark.shard, mark.attempt, .claim)]
-        guard let found, found.earlier.union(found.pieces.keys).count == pieces else {
+        guard let found,
+            found.earlier.union(found.records.map(\.item)).count == items[mark.shard].count
+        else {
             throw Broken(text: "an incomplete shard is marked as done")
-        }
-    }
-
-    // MARK: Work
-
-    /// Returns the pieces that voids of a shard name.
-    private func wrong(of shard: Int, _ board: FleetBoard) -> Set<Int> {
-        board.attempts(at: shard, marked: .void).reduce(into: []) {
-            $0.formUnion(marks[FleetMark(shard, $1, .void)]?.wrong ?? [])
-        }
-    }
-
-    /// Returns the pieces of an attempt and its sources, and whether they are right.
-    private func pieces(
-        of shard: Int, _ attempt: Int?, _ sources: [Int], without wrong: Set<Int>
-    ) -> [Int: Bool] {
-        var found = attempt.flatMap { data[FleetMark(shard, $0, .claim)]?.pieces } ?? [:]
-        for source in sources {
-            for (piece, isRight) in data[FleetMark(shard, source, .claim)]?.pieces ?? [:]
-            where found[piece] == nil && !wrong.contains(piece) { found[piece] = isRight }
-        }
-        return found
-    }
-
-    private mutating func begin(_ index: Int, _ shard: Int, _ attempt: Int) throws {
-        let process = processes[index]
-        let claim = FleetMark(shard, attempt, .claim)
-        guard marks[claim]?.owner == process.id else {
-            throw Broken(text: "a process works on an attempt that it has not claimed")
-        }
-        let board = board(on: process.machine)
-        let sources = board.sources(of: shard, before: attempt)
-        for source in sources where board.kinds(shard, source).contains(.left) {
-            data[FleetMark(shard, source, .claim)]?.isMoved = true
-        }
-        guard !sources.contains(where: { board.kinds(shard, $0).contains(.failed) }) else {
-            throw Broken(text: "an attempt takes what a failed one has received")
-        }
-        let earlier = pieces(of: shard, nil, sources, without: wrong(of: shard, board))
-        data[claim] = Data(earlier: Set(earlier.keys), owner: process.id, lastBeat: now)
-        processes[index].work = (shard, attempt, process.isInterrupted)
-        processes[index].lastLook = now
-        lastSources[process.id] = sources
-    }
-
-    private mutating func download(
-        _ index: Int, _ work: (shard: Int, attempt: Int, isStopping: Bool)
-    ) throws {
-        let process = processes[index]
-        let claim = FleetMark(work.shard, work.attempt, .claim)
-        processes[index].next = now + Double.random(in: 0...20, using: &random)
-        func end(_ outcome: FleetWorker.Outcome) {
-            processes[index].work = nil
-            if outcome == .temporary || outcome == .failed {
-                processes[index].gaveUp.insert(work.shard)
-            }
-            perform(index, .ended(outcome))
-        }
-        if work.isStopping { return end(.stopped) }
-        if process.isInterrupted {
-            perform(index, .interrupted)
-            guard processes[index].action == .stop else {
-                throw Broken(text: "a worker goes on that was asked to end")
-            }
-            processes[index].work?.isStopping = true
-            return
-        }
-        if now - process.lastLook >= 20 {
-            processes[index].lastLook = now
-            data[claim]?.beat += 1
-            data[claim]?.lastBeat = now
-            let board = board(on: process.machine)
-            perform(index, .looked(board, [:], now: now))
-            let isLate = board.last(of: work.shard) > work.attempt
-            guard (processes[index].action == .stop) == isLate else {
-                throw Broken(text: "a replaced attempt goes on, or another one stops")
-            }
-            if isLate {
-                processes[index].work?.isStopping = true
-                return
-            }
-        }
-        if isBad, chance(failure) { return end(.temporary) }
-        if work.shard == FleetMark.finish {
-            try finish(process)
-            return end(.stopped)
-        }
-        if isBad, chance(failure / 2) { return end(.failed) }
-        guard let own = data[claim], own.owner == process.id else {
-            throw Broken(text: "two processes write in one folder")
-        }
-        guard !own.isMoved else {
-            throw Broken(text: "a part was moved away while it was written")
-        }
-        let missing = (0..<pieces).filter { !own.earlier.contains($0) && own.pieces[$0] == nil }
-        let isRight = !isBad || !chance(damage)
-        if let piece = missing.first { data[claim]?.pieces[piece] = isRight }
-        if missing.count <= 1 { end(.complete) }
-    }
-
-    /// Publishes what is complete, and finds what is wrong.
-    private mutating func finish(_ process: Process) throws {
-        let board = board(on: process.machine)
-        for shard in 0..<shards where !published.contains(shard) {
-            guard case .done(let attempt) = board.state(of: shard) else { continue }
-            let sources = marks[FleetMark(shard, attempt, .done)]?.sources ?? []
-            let voided = wrong(of: shard, board)
-            let found = pieces(of: shard, attempt, sources, without: voided)
-            let lost = Set((0..<pieces).filter { found[$0] == nil })
-            guard lost.isSubset(of: voided) else {
-                throw Broken(text: "a file is published with missing bytes")
-            }
-            let wrong = lost.union(found.filter { !$0.value }.keys)
-            guard !wrong.isEmpty else {
-                published.insert(shard)
-                continue
-            }
-            let mark = FleetMark(shard, attempt, .void)
-            guard marks[mark] == nil else { continue }
-            add(mark, Mark(owner: process.id, wrong: wrong), process.machine)
-            hasVoid = true
         }
     }
 }
