@@ -14,6 +14,7 @@ Each node receives at most 20 MiB/s, and nginx serves each address 8 requests at
     requeue     SIGTERM ends a worker with 75, and Slurm or segget has the element started again, with and without
                 RequeueExit
     limit       the same by the time limit of Slurm
+    drain       a node is drained: its element ends there, and the other node works the rest
     overlap     a slurmd dies, its step goes on, and Slurm starts the element again elsewhere
     twice       two nodes work on the same shard
     licenses    four elements on four nodes, and two licenses: each element takes one, and two run at a time
@@ -592,6 +593,30 @@ def try_limit(trial, options):
         fleet.remove()
 
 
+def try_drain(trial, options):
+    """A node is drained: its element ends there, and another node takes the next one."""
+    names = trial.names("large")
+    size = trial.size(names)
+    (nodes, shards) = (2, 4)
+    with Cluster(trial, nodes, rate=slowed(size, nodes)) as cluster, Server(trial, "drain") as server:
+        fleet = trial.fleet(cluster, server, names, shards).submit()
+        wait_for(lambda: fleet.received() >= 0.1 * size)
+        node = cluster.queue()[f"{fleet.array}_0"][2]
+        cluster.slurm("scontrol", "update", f"NodeName={node}", "State=DRAIN", "Reason=trial")
+        fleet.complete()
+        hosts = [cluster.facts(f"{fleet.array}_{number}").get("NodeList") for number in range(shards)]
+        trial.check("drain: the drained node ends its element, and gets no other", hosts.count(node) == 1, str(hosts))
+        served = server.figures(size)
+        fleet.ended("drain")
+        trial.is_right("drain", fleet.target, names)
+        trial.check("drain: at most 1.02 is served", served.share <= 1.02, str(served))
+        trial.check("drain: each shard has one attempt", len(fleet.marks("claim")) == shards + 1,
+                    ", ".join(fleet.marks("claim")))
+        if trial.failures:
+            trial.note(fleet.logs())
+        fleet.remove()
+
+
 # The same shard twice
 
 
@@ -813,9 +838,9 @@ def try_aria2(trial, options):
             fleet.remove()
 
 
-TRIALS = {"speed": try_speed, "kills": try_kills, "requeue": try_requeue, "limit": try_limit, "overlap": try_overlap,
-          "twice": try_twice, "licenses": try_licenses, "parallel": try_parallel, "kubernetes": try_kubernetes,
-          "aria2": try_aria2}
+TRIALS = {"speed": try_speed, "kills": try_kills, "requeue": try_requeue, "limit": try_limit, "drain": try_drain,
+          "overlap": try_overlap, "twice": try_twice, "licenses": try_licenses, "parallel": try_parallel,
+          "kubernetes": try_kubernetes, "aria2": try_aria2}
 QUICK = {"large": "256m", "set": "64m", "files": 40, "nodes": 2, "kills": 1}
 FULL = {"large": "2g", "set": "512m", "files": 400, "nodes": 4, "kills": 5}
 

@@ -30,6 +30,11 @@ public struct FileOptions: Sendable, Hashable {
     /// The file mode creation mask of the finished file (umask(2)); `nil` for that of the process.
     public var umask: UInt32?
 
+    /// Whether the umask of the process determines the permissions of the part and its manifest, too.
+    ///
+    /// Otherwise only their owner may read them.
+    package var opensParts = false
+
     /// The handling of missing folders in the path of the destination.
     ///
     /// segget creates them when the server has confirmed that the file exists, and removes those

@@ -33,6 +33,8 @@ extension Assembly {
         package var modified: Int64?
         /// The file mode creation mask for the finished file; `nil` uses the process's mask.
         package var umask: UInt32?
+        /// Whether the umask of the process determines the permissions of the part, too.
+        package var opensPart = false
         /// Whether the URL is a new link to the part's file, regardless of the part's original URL.
         package var isNewLink = false
         /// Whether the manifest of a part continued under a new link records that link as its URL.

@@ -1,3 +1,5 @@
+import Glibc
+
 /// An open and locked part with its manifest and the extents of an earlier run.
 struct OpenedPart {
     let file: PartialFile
@@ -54,6 +56,11 @@ struct OpenedPart {
                 records: JournalRewrite.records(for: resumed?.extents.extents ?? []))
             written = opened
             journal = opened
+            if request.opensPart {
+                for descriptor in [file.descriptor, opened.descriptor] {
+                    fchmod(descriptor, 0o666 & ~processUmask())
+                }
+            }
             allocationProblem = try file.preallocate(
                 request.identity.size, request.allocation, isDoubtful: isRoomKnown == false)
         } catch {

@@ -50,8 +50,8 @@ extension Folder {
     /// - Parameters:
     ///   - parts: The names.
     ///   - source: The other folder.
-    ///   - isOver: Whether no process writes there any more, so that the files are moved if the file
-    ///     system has hard links. Otherwise they are copied, sharing blocks if possible.
+    ///   - isOver: Whether no process writes there any more, so that the own files are moved if the
+    ///     file system has hard links. Otherwise they are copied, sharing blocks if possible.
     /// - Returns: Whether they were taken.
     @discardableResult
     package func takePart(_ parts: PartNames, from source: Folder, isOver: Bool) -> Bool {
@@ -59,8 +59,10 @@ extension Folder {
         else { return false }
         // A run that was killed here may have left them.
         for name in [parts.part, parts.rewrite] { try? remove(name) }
+        // A part of another user may not be writable.
+        let isMoved = isOver && (try? source.status(of: parts.part))?.isOwn == true
         func take(_ name: String, as new: String) -> Bool {
-            isOver && (try? source.linkWithoutReplacing(name, to: new, in: self)) == true
+            isMoved && (try? source.linkWithoutReplacing(name, to: new, in: self)) == true
                 || source.copy(name, to: self, as: new)
         }
         guard take(parts.manifest, as: parts.rewrite), take(parts.part, as: parts.part),
@@ -69,7 +71,7 @@ extension Folder {
             for name in [parts.part, parts.rewrite] { try? remove(name) }
             return false
         }
-        if isOver { for name in [parts.manifest, parts.part] { try? source.remove(name) } }
+        if isMoved { for name in [parts.manifest, parts.part] { try? source.remove(name) } }
         return true
     }
 

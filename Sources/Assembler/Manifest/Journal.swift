@@ -73,7 +73,7 @@ final class Journal {
     /// Replaces this manifest with a rewritten one, and appends the extents that arrived meanwhile.
     ///
     /// The descriptor's number stays the same. A concurrent `synchronize` on another thread
-    /// therefore never uses a closed descriptor, nor one of another file.
+    /// therefore never uses a closed descriptor, nor one of another file. The permissions stay, too.
     ///
     /// - Parameters:
     ///   - rewrite: The rewritten manifest.
@@ -84,6 +84,8 @@ final class Journal {
         let line = since.isEmpty ? [] : SealedLine.of(Manifest.Record(extents: since), seed: seed)
         let error = writeFully(rewrite.descriptor, line)
         guard error == 0 else { throw .io(operation: "write", path: path, errno: error) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0 { fchmod(rewrite.descriptor, status.st_mode & 0o777) }
         try folder.rename(names.rewrite, to: names.manifest)
         isNameDurable = false
         guard segget_replace_descriptor(rewrite.descriptor, descriptor) == 0 else {

@@ -534,6 +534,7 @@ struct DownloadWork: Sendable {
         request.replacesDestination = machine.preparation.mayReplace
         request.modified = options.files.remoteTime ? finding.modified : nil
         request.umask = options.files.umask
+        request.opensPart = options.files.opensParts
         request.allocation = options.files.allocation
         request.attributes = options.files.attributes
         request.keepsAttributes = job.isRepair

@@ -4,15 +4,14 @@ import SegmenterValues
 /// Decides what a finishing does next.
 ///
 /// It reads what the shards have recorded, has each file verified or put together, and published.
-/// What is wrong gives its shard a `void` mark. Pure.
+/// The shards of wrong files get `void` marks. Pure.
 struct FleetFinisher: Sendable {
     /// The result of an action.
     enum Event: Sendable {
-        /// What belongs to the shard and is wanted: files, and ranges of files, in the order of the
-        /// plan.
+        /// The wanted files of the shard, and ranges of files, in the order of the plan.
         case items([Item])
-        /// What the marks of the shard say: the earlier attempts whose files count, latest first, and
-        /// the files that voids name.
+        /// The content of the marks: the earlier attempts whose files count, latest first, and the files
+        /// that voids name.
         case marks(sources: [Int], FleetVoids)
         /// The complete files that an attempt has recorded, by their paths.
         case records([String: FleetRecord])
@@ -104,7 +103,7 @@ struct FleetFinisher: Sendable {
     /// Whether the process was asked to end.
     private(set) var isInterrupted = false
 
-    /// What the shards have of a file.
+    /// A file, as far as the shards have it.
     private struct Found {
         var file: Int
         var path: String
@@ -218,7 +217,7 @@ struct FleetFinisher: Sendable {
 
     // MARK: Publishing
 
-    /// Goes on with the next file whose pieces are all known.
+    /// Continues with the next file whose pieces are all known.
     private mutating func place() -> Action {
         while let file = found.first, found.count > 1 || shard == shards {
             guard file.lost.isEmpty, !file.isMissing else {

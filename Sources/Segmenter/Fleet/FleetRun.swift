@@ -120,6 +120,9 @@ public final class FleetRun: Sendable {
         report: @escaping @Sendable (Report) async -> Void
     ) {
         (self.fleet, self.shards, self.isIndexed) = (fleet, shards, isIndexed)
+        var options = options
+        // A worker of another user may continue them.
+        options.files.opensParts = true
         (self.session, self.options, self.hub, self.jobs) = (session, options, hub, jobs)
         (self.describe, self.report) = (describe, report)
         budget = FleetBudget(fleet, session, workers: workers)

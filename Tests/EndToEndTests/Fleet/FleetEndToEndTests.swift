@@ -126,6 +126,39 @@ struct FleetEndToEndTests {
         #expect(stage.marks == ["0.1.claim", "0.1.left", "0.2.claim", "0.2.done"])
     }
 
+    /// The umask decides who may read a part, and a part of another user is copied.
+    @Test(
+        .enabled(if: geteuid() == 0, "giving files away needs root"),
+        arguments: [("022", 0o644), ("077", 0o600)] as [(String, mode_t)])
+    func partOfAnotherUserIsContinued(umask: String, expected: mode_t) throws {
+        let stage = try FleetStage()
+        try stage.create(2)
+        let release = stage.hold(from: 20 << 20)
+        let worker = try Run(
+            "/bin/sh",
+            [
+                "-c", "umask \(umask); exec \"$0\" \"$@\"", try Segget.binary(), "fleet", "work",
+                "fleet", "--index", "0", "--of", "2",
+            ], in: stage.sandbox.path)
+        let files = "fleet/work/0.1/files/d"
+        let part = stage.sandbox.path("\(files)/large.segget")
+        #expect(worker.waits { recorded(part) > 0 })
+        worker.signal(SIGTERM)
+        #expect(try worker.wait().end == .exit(75))
+        for name in ["large.part", "large.segget"] {
+            var status = stat()
+            #expect(lstat(stage.sandbox.path("\(files)/\(name)"), &status) == 0)
+            #expect(status.st_mode & 0o777 == expected, "\(name)")
+            #expect(chown(stage.sandbox.path("\(files)/\(name)"), 65_534, 65_534) == 0)
+        }
+        release.withLock { $0 = true }
+        stage.bend.withLock { $0 = { _, _ in } }
+        let outcome = try stage.work(0, of: 2)
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        #expect(outcome.errorOutput.contains("resum"), "\(outcome.errorOutput)")
+        #expect(stage.has("\(files)/large.part"))
+    }
+
     /// The same index is started twice: the later one goes on, and both end with 0.
     @Test func secondWorkerReplacesTheFirst() throws {
         let stage = try FleetStage(hasDigests: true)

@@ -71,4 +71,26 @@ import Testing
         #expect(try finish(2).isComplete)
         #expect(try sandbox.read("out/a") == Data("right".utf8))
     }
+
+    /// A worker of another version of segget has made the mark; what is unknown is ignored.
+    @Test func markOfAnotherVersionIsRead() throws {
+        struct Later: Encodable {
+            var token = "0123456789abcdef"
+            var process = "somewhere later"
+            var segget = "99.0"
+            var at = 1
+            var sources = [1]
+            var mood = ["new": true]
+        }
+        struct Head: Decodable { var id: String }
+        let lines = try sandbox.read("fleet/fleet").split(separator: UInt8(ascii: "\n"))
+        let id = try JSONDecoder().decode(Head.self, from: try #require(lines.first)).id
+        let line = SealedLine.of(Later(), seed: FleetFormat.seed(id: id))
+        for name in ["0.2.claim", "0.2.done"] {
+            try Data(line).write(to: URL(filePath: sandbox.path("fleet/marks/\(name)")))
+        }
+        #expect(fleet.claim(FleetMark(0, 2, .done))?.segget == "99.0")
+        #expect(try finish(1).isComplete)
+        #expect(try sandbox.read("out/a") == Data("right".utf8))
+    }
 }
