@@ -18,6 +18,8 @@ enum Fuzzing {
         "date": HeaderTargets.date,
         "digests": HeaderTargets.digests,
         "disposition": NameTargets.disposition,
+        "fleet": FleetTargets.fleet,
+        "fleet-mark": FleetTargets.mark,
         "folder-names": NameTargets.folderNames,
         "input-file": TextTargets.inputFile,
         "ledger": LedgerTargets.ledger,

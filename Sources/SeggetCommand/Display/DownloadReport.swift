@@ -26,6 +26,8 @@ struct DownloadReport {
         var typed: [String] = []
         /// Returns and forgets a description of the last failure of the command of `--refresh-url`.
         var refreshProblem: @Sendable () -> String? = { nil }
+        /// The bytes of results that are ranges of remote files, by the paths of the results.
+        var ranges: [String: ByteRange] = [:]
     }
 
     private let settings: Settings
@@ -100,7 +102,8 @@ struct DownloadReport {
         switch result {
         case .success(let file):
             emit("finished", JSONEvents.Finished(file))
-            say(.none, Summary(file, endIsProven: endIsProven).text)
+            let range = settings.ranges[file.path]
+            say(.none, Summary(file, endIsProven: endIsProven, range: range).text)
             return .done
         case .failure(let error):
             let diagnostic = Diagnostic(

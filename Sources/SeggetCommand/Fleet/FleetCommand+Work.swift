@@ -204,6 +204,8 @@ struct FleetWorkReport {
             if !isQuiet { say(Message(.none, FleetWords.began(began))) }
             guard let set = began.set else { return }
             let figures = set.figures
+            var settings = settings
+            settings.ranges = began.ranges
             var report = BatchReport(settings, count: figures.files, set: figures)
             report.begin(set: set.plan.set, in: set.path, figures, began.work)
             self.report = report

@@ -8,8 +8,13 @@ package import Segmenter
 package struct Summary {
     package let text: String
 
-    /// Creates the line; `endIsProven` is false if the server stated no size.
-    package init(_ file: DownloadedFile, endIsProven: Bool) {
+    /// Creates the line.
+    ///
+    /// - Parameters:
+    ///   - file: The result.
+    ///   - endIsProven: Whether the server stated the size.
+    ///   - range: The bytes of the remote file, if the result is a range of it.
+    package init(_ file: DownloadedFile, endIsProven: Bool, range: ByteRange? = nil) {
         if let unchanged = file.unchanged {
             text = Self.text(unchanged, file)
             return
@@ -21,7 +26,7 @@ package struct Summary {
                 + "\(Units.elapsed(seconds)), \(Units.speed(speed))"
         ]
         if file.bytesResumed > 0 { facts.append("resumed \(Units.size(file.bytesResumed))") }
-        facts.append(Self.proof(file, endIsProven: endIsProven))
+        facts.append(Self.proof(file, endIsProven: endIsProven, range))
         if !file.isSynchronized {
             facts.append(
                 "not synchronized: the file system does not support fsync; a power cut may lose the file"
@@ -57,12 +62,16 @@ package struct Summary {
         }
     }
 
-    private static func proof(_ file: DownloadedFile, endIsProven: Bool) -> String {
+    private static func proof(
+        _ file: DownloadedFile, endIsProven: Bool, _ range: ByteRange?
+    ) -> String {
         guard file.verified.isEmpty else {
             return "verified \(file.verified.map(\.description).joined(separator: ", "))"
         }
         let held = file.isSampled ? "resumed by a sample, not by a validator; " : ""
         let crc = "CRC-32 \(file.crc32.map { Digest(crc32: $0).hex } ?? "unknown")"
+        // The digest of the whole file can be verified later.
+        if let range { return "\(held)bytes \(range.start)-\(range.end - 1) of the file (\(crc))" }
         return endIsProven
             ? "\(held)only the size is verified: no digest was available (\(crc))"
             : "nothing is verified: neither size nor digest was known (\(crc))"

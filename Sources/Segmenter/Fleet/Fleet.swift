@@ -1,5 +1,4 @@
 import Assembler
-import FoundationEssentials
 import Glibc
 public import SegmenterValues
 
@@ -211,43 +210,19 @@ public final class Fleet: Sendable {
     private static func read(
         _ root: Folder
     ) throws(FleetError) -> (FleetFormat.Head, FleetDivision) {
-        struct VersionOnly: Decodable {
-            var fleet: Int
-
-            enum CodingKeys: String, CodingKey { case fleet = "segget_fleet" }
-        }
         let path = root.path(of: FleetFormat.head)
         guard let bytes = root.read(FleetFormat.head, most: 64 << 20) else {
             throw errno == ENOENT
                 ? .notAFleet(path: root.path)
                 : .assembly(.io(operation: "read", path: path, errno: errno))
         }
-        let lines = bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) }
-        guard let first = lines.first,
-            let found = try? JSONDecoder().decode(VersionOnly.self, from: Data(first))
-        else { throw .notAFleet(path: root.path) }
-        guard found.fleet == FleetFormat.version else {
-            throw .laterVersion(found.fleet, path: path)
-        }
-        guard let plain = try? JSONDecoder().decode(FleetFormat.Head.self, from: Data(first)),
-            let head = FleetFormat.decode(
-                FleetFormat.Head.self, first, seed: FleetFormat.seed(id: plain.id)),
-            head.shards > 0, head.shards == lines.count - 1
-        else { throw .damaged(path: path) }
-        var starts: [FleetDivision.Place] = []
-        for (number, line) in lines.dropFirst().enumerated() {
-            let seed = FleetFormat.seed(id: head.id)
-            guard let shard = FleetFormat.decode(FleetFormat.Shard.self, line, seed: seed),
-                shard.shard == number, shard.file >= 0, shard.file < head.files,
-                shard.offset >= 0
-            else { throw .damaged(path: path) }
-            let place = FleetDivision.Place(file: shard.file, offset: shard.offset)
-            guard starts.last.map({ $0 < place }) ?? (place == .init(file: 0)) else {
-                throw .damaged(path: path)
+        do throws(FleetFormat.ReadError) { return try FleetFormat.read(bytes) } catch {
+            switch error {
+            case .other: throw .notAFleet(path: root.path)
+            case .laterVersion(let version): throw .laterVersion(version, path: path)
+            case .damaged: throw .damaged(path: path)
             }
-            starts.append(place)
         }
-        return (head, FleetDivision(starts: starts, count: head.files))
     }
 
     /// Returns the items of a shard: files of the plan, and ranges of them.

@@ -16,6 +16,8 @@ final class FleetAttempt: Sendable {
     let size: Int64
     /// The set of the files that are missing; `nil` if there are none.
     let set: SetFolder?
+    /// The bytes of the missing files that are ranges, by their paths.
+    let ranges: [String: ByteRange]
 
     /// Creates the folder of the attempt.
     ///
@@ -52,11 +54,12 @@ final class FleetAttempt: Sendable {
             }
         }
         (earlier, self.size) = ((files, bytes), size)
+        let folder = fleet.files(shard, attempt)
+        ranges = missing.reduce(into: [:]) { $0["\(folder)/\($1.path)"] = $1.window?.range }
         guard !missing.isEmpty else {
             set = nil
             return
         }
-        let folder = fleet.files(shard, attempt)
         do throws(AssemblyError) {
             try MadeFolders().make(folder, .made)
             for source in sources {

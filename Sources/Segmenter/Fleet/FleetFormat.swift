@@ -44,6 +44,50 @@ enum FleetFormat {
         var offset: Int64
     }
 
+    /// Why the file `fleet` cannot be read.
+    enum ReadError: Error {
+        /// It is not one.
+        case other
+        case laterVersion(Int)
+        /// It does not match its checksums, or contradicts itself.
+        case damaged
+    }
+
+    /// Reads the content of the file `fleet`.
+    ///
+    /// - Returns: Its first line, and the division into shards. The offsets are not compared with the
+    ///   sizes of the files.
+    /// - Throws: `ReadError`.
+    static func read(_ bytes: [UInt8]) throws(ReadError) -> (Head, FleetDivision) {
+        struct VersionOnly: Decodable {
+            var fleet: Int
+
+            enum CodingKeys: String, CodingKey { case fleet = "segget_fleet" }
+        }
+        let lines = bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+        guard let first = lines.first,
+            let found = try? JSONDecoder().decode(VersionOnly.self, from: Data(first))
+        else { throw .other }
+        guard found.fleet == version else { throw .laterVersion(found.fleet) }
+        guard let plain = try? JSONDecoder().decode(Head.self, from: Data(first)),
+            let head = decode(Head.self, first, seed: seed(id: plain.id)),
+            head.shards > 0, head.shards == lines.count - 1
+        else { throw .damaged }
+        var starts: [FleetDivision.Place] = []
+        for (number, line) in lines.dropFirst().enumerated() {
+            guard let shard = decode(Shard.self, line, seed: seed(id: head.id)),
+                shard.shard == number, shard.file >= 0, shard.file < head.files,
+                shard.offset >= 0
+            else { throw .damaged }
+            let place = FleetDivision.Place(file: shard.file, offset: shard.offset)
+            guard starts.last.map({ $0 < place }) ?? (place == .init(file: 0)) else {
+                throw .damaged
+            }
+            starts.append(place)
+        }
+        return (head, FleetDivision(starts: starts, count: head.files))
+    }
+
     /// Returns the initial value of the CRC-32 of each line of a fleet.
     static func seed(id: String) -> UInt32 { CRC32.of("fleet \(id)".utf8) }
 

@@ -35,6 +35,8 @@ public final class FleetRun: Sendable {
         public var earlier: (files: Int, bytes: Int64)
         /// The bytes of all files of the shard, as far as known.
         public var size: Int64
+        /// The bytes of the files that are ranges of remote files, by the paths of the files.
+        public var ranges: [String: ByteRange] = [:]
     }
 
     /// How a shard has ended for this worker.
@@ -188,7 +190,7 @@ public final class FleetRun: Sendable {
         details.withLock { $0 = (nil, own.sources) }
         var began = Began(
             shard: shard, attempt: attempt, set: own.set, work: SetWork(), earlier: own.earlier,
-            size: own.size)
+            size: own.size, ranges: own.ranges)
         guard let set = own.set else {
             await report(.began(began))
             await report(.ended(shard: shard, .complete))

@@ -15,6 +15,10 @@ struct FleetEndToEndTests {
         #expect(try stage.work(0, of: 2).end == .exit(0))
         let second = try stage.work(1, of: 2)
         #expect(second.end == .exit(0), "\(second.errorOutput)")
+        let (start, last) = (66 << 20, FleetStage.large.size - 1)
+        #expect(
+            second.errorOutput.contains("; bytes \(start)-\(last) of the file (CRC-32 "),
+            "\(second.errorOutput)")
         let size = FleetStage.large.size + FleetStage.small.reduce(0) { $0 + $1.size }
         #expect(stage.origin.bytesServed - before < size + size / 50)
         #expect(stage.marks == ["0.1.claim", "0.1.done", "1.1.claim", "1.1.done"])

@@ -18,7 +18,11 @@ import Testing
     @Test func storiesEndWell() throws {
         for seed in 0..<UInt64(10_000) {
             var story = FleetStory(seed: seed)
-            do { try story.tell() } catch { Issue.record("seed \(seed): \(error)") }
+            do { try story.tell() } catch {
+                // Others are likely to fail, too, and may take long.
+                Issue.record("seed \(seed): \(error)")
+                return
+            }
         }
     }
 
