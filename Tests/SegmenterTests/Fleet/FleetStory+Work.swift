@@ -83,6 +83,13 @@ extension FleetStory {
             }
             earlier.add(records(shard, source, on: process.machine), of: source)
         }
+        for void in board.voids(of: shard) {
+            for path in marks[void]?.paths ?? [] {
+                guard earlier.complete[path]?.attempt ?? .max > void.attempt else {
+                    throw Broken(text: "an attempt takes a file that was found to be wrong")
+                }
+            }
+        }
         data[claim]?.earlier = Set(
             items[shard].indices.filter { earlier.complete[items[shard][$0].file.path] != nil })
         lastSources[process.id] = sources
@@ -167,6 +174,12 @@ extension FleetStory {
             return perform(index, .ended(.stopped))
         }
         processes[index].finisher = finisher
+        if finisher.rules.isInterrupted {
+            switch finisher.action {
+            case .void, .end: break
+            default: throw Broken(text: "a finishing goes on that was asked to end")
+            }
+        }
         if dies { die(index) }
     }
 
