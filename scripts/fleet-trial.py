@@ -658,8 +658,8 @@ def try_overlap(trial, options):
     """A slurmd dies, its step goes on, and Slurm starts the element on another node."""
     names = trial.names("large")
     size = trial.size(names)
-    # Each shard takes longer than Slurm needs to notice.
-    rate = size // options.nodes // 60
+    # Each shard takes longer than Slurm needs to notice, and the older worker after that.
+    rate = size // options.nodes // 150
     with Cluster(trial, options.nodes + 1, rate=rate) as cluster, Server(trial, "overlap") as server:
         fleet = trial.fleet(cluster, server, names, options.nodes).submit()
         wait_for(lambda: fleet.received() >= 0.2 * size)
