@@ -253,8 +253,11 @@ public final class FleetRun: Sendable {
         let earlier: (files: Int, bytes: Int64)
         /// The bytes that ended files have received.
         var ended: Int64 = 0
-        /// The bytes that each active file has received, and those that it has.
-        var active: [Int: (received: Int64, done: Int64)] = [:]
+        /// The files of the pass: their indices in the plan.
+        var files: [UInt32] = []
+        /// The bytes that each incomplete file has received since it began, and those that it has, by
+        /// its index in the plan.
+        var parts: [UInt32: (received: Int64, done: Int64)] = [:]
         var meter = RateMeter()
 
         init(_ own: FleetAttempt) {
@@ -262,17 +265,21 @@ public final class FleetRun: Sendable {
             (shard, attempt, self.set, earlier) = (own.shard, own.attempt, set, own.earlier)
         }
 
-        var received: Int64 { ended + active.values.reduce(0) { $0 + $1.received } }
+        var received: Int64 { ended + parts.values.reduce(0) { $0 + $1.received } }
 
         mutating func take(_ event: BatchEvent) {
             switch event.kind {
             case .event(.progress(let progress)):
-                active[event.index] = (
+                parts[files[event.index]] = (
                     progress.bytesReceived, progress.bytesDone + progress.bytesVerifying
                 )
             case .ended(let result):
-                let last = active.removeValue(forKey: event.index)
+                let last = parts.removeValue(forKey: files[event.index])
                 ended += (try? result.get().bytesReceived) ?? last?.received ?? 0
+                // The part of a file that failed, or was stopped, remains.
+                if case .failure = result, let last {
+                    parts[files[event.index]] = (received: 0, done: last.done)
+                }
             default: break
             }
         }
@@ -283,7 +290,7 @@ public final class FleetRun: Sendable {
             return FleetBeat(
                 bytes: received,
                 complete: earlier.bytes + figures.bytesComplete
-                    + active.values.reduce(0) { $0 + $1.done },
+                    + parts.values.reduce(0) { $0 + $1.done },
                 files: earlier.files + figures.complete, rate: Int64(rate), at: Int64(time(nil)))
         }
     }
@@ -301,6 +308,7 @@ public final class FleetRun: Sendable {
         _ worker: inout FleetWorker
     ) async -> FleetWorker.Outcome {
         guard !work.isCancelled else { return .stopped }
+        progress.files = work.files
         await budget.apply()
         let batch = session.start(set, work, options: options, jobs: jobs)
         let (inputs, input) = AsyncStream.makeStream(of: Input.self)

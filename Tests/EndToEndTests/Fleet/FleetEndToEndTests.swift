@@ -122,6 +122,10 @@ struct FleetEndToEndTests {
         worker.signal(SIGTERM)
         #expect(try worker.wait().end == .exit(75))
         #expect(stage.marks == ["0.1.claim", "0.1.left"])
+        // What it has received counts.
+        let status = try stage.run(["fleet", "status", "fleet", "--json"])
+        let object = try JSONSerialization.jsonObject(with: Data(status.standardOutput))
+        #expect((object as? [String: Any])?["complete"] as? Int64 ?? 0 > 0)
         release.withLock { $0 = true }
         stage.bend.withLock { $0 = { _, _ in } }
         #expect(try stage.work(0, of: 2).end == .exit(0))
