@@ -46,9 +46,11 @@ package enum FleetWords {
         }
     }
 
-    /// Returns the message that another process works on a shard.
-    package static func waits(_ shard: Int, _ process: String?) -> String {
-        "waiting for shard \(shard), on which \(process ?? "another process") works"
+    /// Returns the message that another process works on a shard, or finishes the fleet.
+    package static func waits(_ shard: Int?, _ process: String?) -> String {
+        let process = process ?? "another process"
+        return shard.map { "waiting for shard \($0), on which \(process) works" }
+            ?? "waiting for \(process), which finishes the fleet"
     }
 
     /// Returns the messages at the end of a worker.

@@ -79,7 +79,9 @@ final class FleetLoop: Sendable {
             }
             let process = claim.flatMap { LockHolder($0.process) }
             await report(
-                .waits(shard: shard, process: process.map { "process \($0.pid) on \($0.host)" }))
+                .waits(
+                    shard: shard == FleetMark.finish ? nil : shard,
+                    process: process.map { "process \($0.pid) on \($0.host)" }))
         }
     }
 

@@ -15,8 +15,8 @@ public final class FleetRun: Sendable {
         case event(BatchEvent)
         /// The shard is complete, or the worker gives it up.
         case ended(shard: Int, End)
-        /// Another process works on a shard of this worker, which waits.
-        case waits(shard: Int, process: String?)
+        /// Another process works on a shard of this worker, which waits; `nil` for the finishing.
+        case waits(shard: Int?, process: String?)
         /// A file of the fleet cannot be read or written now; it is tried again.
         case disturbed(FleetError)
     }
