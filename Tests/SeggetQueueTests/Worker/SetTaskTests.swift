@@ -176,7 +176,12 @@ struct SetTaskTests {
             while try await report(id, queue).filesFailed != 1 {
                 try await Task.sleep(for: .milliseconds(5))
             }
-            let failed = try await queue.files(id.description, FileWindow(states: [.failed]))
+            // The list reads the ledger, which may follow the number.
+            var failed = try await queue.files(id.description, FileWindow(states: [.failed]))
+            while failed.files.isEmpty {
+                try await Task.sleep(for: .milliseconds(5))
+                failed = try await queue.files(id.description, FileWindow(states: [.failed]))
+            }
             #expect(failed.files.map(\.index) == [3] && failed.files.first?.error?.status == 404)
             released.withLock { $0 = true }
             #expect(try await queue.ended(id).state == "failed")
