@@ -6,7 +6,7 @@ package struct FileLines {
     package enum Failure: Error, Sendable, Hashable {
         /// The file cannot be read.
         case unreadable(errno: Int32)
-        /// The line is too long, or the last line has no line feed.
+        /// The line is too long, or the last line has no line feed and must have one.
         case badLine
     }
 
@@ -21,6 +21,7 @@ package struct FileLines {
     private let descriptor: Int32
     private let chunk: Int
     private let longest: Int
+    private let lastMayBeOpen: Bool
     /// The bytes that were read and not returned yet; the first has this offset in the file.
     private var buffer: [UInt8] = []
     private var used = 0
@@ -33,12 +34,13 @@ package struct FileLines {
     ///   - offset: Where the first line begins.
     ///   - chunk: The number of bytes to read at a time.
     ///   - longest: The length of the longest line, in bytes.
+    ///   - lastMayBeOpen: Whether the last line is returned if it has no line feed.
     package init(
-        _ descriptor: Int32, from offset: Int64 = 0, chunk: Int = 256 << 10, longest: Int = 1 << 20
+        _ descriptor: Int32, from offset: Int64 = 0, chunk: Int = 256 << 10,
+        longest: Int = 1 << 20, lastMayBeOpen: Bool = false
     ) {
-        (self.descriptor, self.offset, self.chunk, self.longest) = (
-            descriptor, offset, chunk, longest
-        )
+        (self.descriptor, self.offset, self.chunk) = (descriptor, offset, chunk)
+        (self.longest, self.lastMayBeOpen) = (longest, lastMayBeOpen)
     }
 
     /// Returns the next line; `nil` at the end of the file.
@@ -66,7 +68,8 @@ package struct FileLines {
             guard try fill() else {
                 guard !buffer.isEmpty || isTooLong else { return nil }
                 used = buffer.count
-                throw .badLine
+                guard lastMayBeOpen, !isTooLong else { throw .badLine }
+                return Line(bytes: buffer, start: offset)
             }
         }
     }

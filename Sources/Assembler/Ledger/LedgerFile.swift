@@ -389,7 +389,8 @@ package final class LedgerFile: Sendable {
     /// Returns the record at a place; `nil` if it can no longer be read.
     package func record(at place: Place) -> LedgerRecord? {
         let descriptor = state.withLock { $0.descriptor }
-        var lines = FileLines(descriptor, from: place.line, chunk: 32 << 10)
+        var lines = FileLines(
+            descriptor, from: place.line, chunk: 32 << 10, lastMayBeOpen: true)
         guard let line = try? lines.next(), SealedLine.isIntact(line.bytes[...], seed: seed),
             let found = try? JSONDecoder().decode(
                 LedgerFormat.Line<LedgerRecord>.self, from: Data(line.bytes)),
@@ -414,7 +415,7 @@ package final class LedgerFile: Sendable {
         of: Record.Type, in descriptor: Int32, _ seed: UInt32,
         _ body: (LedgerFormat.Line<Record>, Int64) throws(FileLines.Failure) -> Void
     ) throws(FileLines.Failure) {
-        var lines = FileLines(descriptor)
+        var lines = FileLines(descriptor, lastMayBeOpen: true)
         let decoder = JSONDecoder()
         while true {
             let line: FileLines.Line?
