@@ -39,8 +39,8 @@ package struct BatchLines {
     var lanes: [Int: Lane] = [:]
     /// The number of complete files.
     var done: Int
-    /// The number of failed files.
-    var failed = 0
+    /// The failed files that were not tried again, by their position in the list.
+    var failures: Set<Int> = []
     /// The bytes that ended files have received.
     var earlierBytes: Int64 = 0
     /// The speed of all files together, in bytes per second.
@@ -100,7 +100,7 @@ package struct BatchLines {
 
     private var facts: [String] {
         var facts = ["\(done)/\(count) files"]
-        if failed > 0 { facts.append("\(failed) failed") }
+        if !failures.isEmpty { facts.append("\(failures.count) failed") }
         facts.append(Units.speed(rate))
         if let bytes = set?.complete {
             let size = set?.size.map { " of \(Units.size($0))" } ?? ""
@@ -116,10 +116,12 @@ package struct BatchLines {
     /// The seconds until all files are done; known once all have started and have a size, or by the
     /// size of a set.
     private var secondsLeft: Double? {
-        if let set, let size = set.size, failed == 0, rate > 0, !lanes.isEmpty {
+        if let set, let size = set.size, failures.isEmpty, rate > 0, !lanes.isEmpty {
             return Double(max(0, size - set.complete - receivedBytes)) / rate
         }
-        guard done + failed + lanes.count == count, rate > 0, !lanes.isEmpty else { return nil }
+        guard done + failures.count + lanes.count == count, rate > 0, !lanes.isEmpty else {
+            return nil
+        }
         var bytes: Int64 = 0
         for lane in lanes.values {
             guard let progress = lane.progress, let size = progress.size else { return nil }

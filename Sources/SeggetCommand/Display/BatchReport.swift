@@ -62,7 +62,7 @@ struct BatchReport {
 
     /// Removes a file that starts over as another one; nothing is reported.
     mutating func withdraw(_ index: Int) {
-        _ = view.end(index, isDone: false)
+        _ = view.end(index, isDone: nil)
         reports[index] = nil
     }
 

@@ -34,6 +34,7 @@ package final class BatchView {
     /// Shows that a file has started; `now` is in seconds since the start of the batch.
     package func begin(_ index: Int, name: String, now: Double) {
         lines.lanes[index] = BatchLines.Lane(name: name)
+        lines.failures.remove(index)
         refresh(now)
     }
 
@@ -45,11 +46,18 @@ package final class BatchView {
 
     /// Removes the line of a file.
     ///
+    /// - Parameters:
+    ///   - index: The position of the file in the list.
+    ///   - isDone: Whether the file is complete; `nil` if it counts as another one from now on.
     /// - Returns: The bytes that the file has received.
-    package func end(_ index: Int, isDone: Bool) -> Int64 {
+    package func end(_ index: Int, isDone: Bool?) -> Int64 {
         let progress = lines.lanes.removeValue(forKey: index)?.progress
         lines.earlierBytes += progress?.bytesReceived ?? 0
-        if isDone { lines.done += 1 } else { lines.failed += 1 }
+        switch isDone {
+        case true?: lines.done += 1
+        case false?: lines.failures.insert(index)
+        case nil: break
+        }
         return progress?.bytesReceived ?? 0
     }
 

@@ -20,8 +20,8 @@ package struct BatchSummary {
     package private(set) var received: Int64 = 0
     /// The number of stopped files that the next run starts over.
     private var startingOver = 0
-    /// The number of failed files that may succeed later.
-    package private(set) var later = 0
+    /// The failed files that may succeed later, by their index in the list.
+    private var failedForNow: Set<Int> = []
     /// The number of files that stay, although they are not the planned versions.
     private var kept = 0
     private var worst = ExitStatus.done
@@ -51,17 +51,23 @@ package struct BatchSummary {
         complete = all - done
     }
 
+    /// The number of failed files that may succeed later.
+    package var later: Int { failedForNow.count }
+
     /// The number of files that were never started.
     package var notStarted: Int { count - there - failures.count - stopped.count }
 
     /// The number of files that exist at their destinations.
     private var there: Int { done + skipped + (complete ?? 0) }
 
-    /// Adds the result of a file; `received` is the byte count of its last progress report.
+    /// Adds the result of a file, in place of that of an earlier try; `received` is the byte count
+    /// of its last progress report.
     package mutating func add(
         _ result: Result<DownloadedFile, DownloadError>, of index: Int, received: Int64,
         signal: Int32?
     ) {
+        failures[index] = nil
+        failedForNow.remove(index)
         switch result {
         case .success(let file):
             if file.unchanged == .skipped { skipped += 1 } else { done += 1 }
@@ -77,7 +83,7 @@ package struct BatchSummary {
                 stopped[index] = "\(Diagnostic.quote(error.url)), kept: \(kept)\(outlook)"
             } else {
                 failures[index] = diagnostic.message
-                if FailureRule(error).maySucceedLater { later += 1 }
+                if FailureRule(error).maySucceedLater { failedForNow.insert(index) }
             }
         }
     }

@@ -11,7 +11,7 @@ public final class FleetRun: Sendable {
     public enum Report: Sendable {
         /// A shard is downloaded; its set, and what is to be done, are known.
         case began(Began)
-        /// An event of a file; its index is one of ``SetWork/files``.
+        /// An event of a file; its index is one of ``SetWork/files``, as the shard began.
         case event(BatchEvent)
         /// The shard is complete, or the worker gives it up.
         case ended(shard: Int, End)
@@ -254,7 +254,9 @@ public final class FleetRun: Sendable {
         /// The bytes that ended files have received.
         var ended: Int64 = 0
         /// The files of the pass: their indices in the plan.
-        var files: [UInt32] = []
+        private(set) var files: [UInt32] = []
+        /// The position of each file among those of the first pass, by its index in the plan.
+        private var places: [UInt32: Int] = [:]
         /// The bytes that each incomplete file has received since it began, and those that it has, by
         /// its index in the plan.
         var parts: [UInt32: (received: Int64, done: Int64)] = [:]
@@ -263,6 +265,16 @@ public final class FleetRun: Sendable {
         init(_ own: FleetAttempt) {
             guard let set = own.set else { preconditionFailure("nothing is missing") }
             (shard, attempt, self.set, earlier) = (own.shard, own.attempt, set, own.earlier)
+        }
+
+        mutating func begin(_ files: [UInt32]) {
+            self.files = files
+            for file in files where places[file] == nil { places[file] = places.count }
+        }
+
+        /// Returns the event with the index that its file had in the first pass.
+        func asFirst(_ event: BatchEvent) -> BatchEvent {
+            BatchEvent(index: places[files[event.index]] ?? event.index, kind: event.kind)
         }
 
         var received: Int64 { ended + parts.values.reduce(0) { $0 + $1.received } }
@@ -308,7 +320,7 @@ public final class FleetRun: Sendable {
         _ worker: inout FleetWorker
     ) async -> FleetWorker.Outcome {
         guard !work.isCancelled else { return .stopped }
-        progress.files = work.files
+        progress.begin(work.files)
         await budget.apply()
         let batch = session.start(set, work, options: options, jobs: jobs)
         let (inputs, input) = AsyncStream.makeStream(of: Input.self)
@@ -341,7 +353,7 @@ public final class FleetRun: Sendable {
                     progress.take(event)
                     if budget.take(event) { await budget.apply() }
                     if case .ended(.failure(let error)) = event.kind { note(error, &failures) }
-                    await report(.event(event))
+                    await report(.event(progress.asFirst(event)))
                 }
                 guard monotonicSeconds() - lastLook >= Self.interval else { continue }
             }

@@ -17,7 +17,8 @@ struct BatchReportTests {
     }
 
     private func report(
-        _ count: Int, to streams: Streams, detail: DownloadReport.Settings.Detail = .normal
+        _ count: Int, complete: Int? = nil, to streams: Streams,
+        detail: DownloadReport.Settings.Detail = .normal
     ) -> BatchReport {
         let terminal = Terminal(isTerminal: false) { _ in nil }
         let view = BatchView(
@@ -25,7 +26,7 @@ struct BatchReportTests {
             write: { streams.errors += $0 })
         let settings = DownloadReport.Settings(
             style: .none, terminal: terminal, detail: detail, json: .current, connections: 8)
-        return BatchReport(settings, count: count, view: view) {
+        return BatchReport(settings, count: count, complete: complete, view: view) {
             streams.json.append($0)
             return true
         }
@@ -100,6 +101,25 @@ struct BatchReportTests {
             ])
         // Notes name their file.
         #expect(lines.contains { $0.hasPrefix("note: `file.iso`: the server ignored") })
+    }
+
+    /// A worker of a fleet tries the files of a shard again that failed.
+    @Test func lastTryOfAFileCounts() {
+        let streams = Streams()
+        var report = report(4, complete: 1, to: streams)
+        let failed = failed(.transfer(.status(503), attempts: 1))
+        for (index, result) in [
+            (0, failed), (1, failed), (2, Self.done), (0, failed), (1, failed), (1, Self.done),
+        ] {
+            report.handle(BatchEvent(index: index, kind: .begun(url: Examples.url)), signal: nil)
+            report.handle(BatchEvent(index: index, kind: .ended(result)), signal: nil)
+        }
+        #expect(report.finish(signal: nil) == .stopped)
+        let lines = streams.errors.split(separator: "\n")
+        let summary = lines.drop {
+            !$0.hasPrefix("3 of 4 files done, 1 failed (may succeed later);")
+        }
+        #expect(summary.count == 2 && summary.last?.hasPrefix("  failed: ") == true, "\(lines)")
     }
 
     @Test func quietPrintsOnlyErrors() {
