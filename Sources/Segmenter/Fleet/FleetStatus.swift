@@ -81,9 +81,17 @@ public struct FleetStatus: Sendable {
         var shards: [Shard] = []
         for number in 0..<fleet.shards {
             let items = try fleet.items(of: number)
-            var size: Int64 = 0
-            for item in items { size += try fleet.file(item).size ?? 0 }
             let last = board.last(of: number)
+            let voids = fleet.content(of: board.voids(of: number))
+            var (size, wrongSize) = (Int64(0), Int64(0))
+            var wrong: [String] = []
+            for item in items {
+                let file = try fleet.file(item)
+                size += file.size ?? 0
+                guard last > 0, voids.last(of: file.path) == last else { continue }
+                wrongSize += file.size ?? 0
+                wrong.append(file.path)
+            }
             var shard = Shard(
                 number: number, state: .waiting, attempts: last, size: size, complete: 0,
                 files: items.count, filesComplete: 0, rate: 0)
@@ -93,9 +101,8 @@ public struct FleetStatus: Sendable {
             let beat = last > 0 ? fleet.lastBeat(number, last) : nil
             // The clock of the other machine may differ.
             shard.age = (beat?.at ?? claim?.at).map { max(0, now - $0) }
-            (shard.complete, shard.filesComplete) = (
-                min(size, beat?.complete ?? 0), beat?.files ?? 0
-            )
+            shard.complete = max(0, min(size, beat?.complete ?? 0) - wrongSize)
+            shard.filesComplete = max(0, (beat?.files ?? 0) - wrong.count)
             var ended: FleetMark.Kind?
             switch board.state(of: number) {
             case .waiting: break
@@ -108,7 +115,12 @@ public struct FleetStatus: Sendable {
                 (shard.state, shard.complete) = (.done, size)
                 shard.filesComplete = items.count
             }
-            if let ended {
+            if let first = wrong.first, shard.state == .waiting {
+                let more = wrong.count > 1 ? " and in \(wrong.count - 1) more" : ""
+                shard.cause = SetFailure(
+                    kind: "checksum_mismatch", code: 65,
+                    message: "the finishing found wrong bytes in `\(first)`\(more)")
+            } else if let ended {
                 let mark = fleet.claim(FleetMark(number, last, ended))
                 shard.cause = mark.flatMap { mark in
                     guard let kind = mark.kind, let message = mark.message else { return nil }

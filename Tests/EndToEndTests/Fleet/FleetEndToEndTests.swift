@@ -208,6 +208,12 @@ struct FleetEndToEndTests {
         #expect(outcome.errorOutput.contains("`d/large`"), "\(outcome.errorOutput)")
         #expect(!stage.has("out/d/large"))
         #expect(stage.marks.contains("1.1.void"))
+        let status = try stage.run(["fleet", "status", "fleet"])
+        #expect(
+            status.output.contains(
+                "left: the finishing found wrong bytes in `d/large` (exit code 65)"),
+            "\(status.output)")
+        #expect(!status.output.contains("132 MiB of"), "\(status.output)")
         #expect(stage.has("fleet/rest-1.plan"))
         let before = stage.origin.bytesServed
         #expect(try stage.work(0, of: 2).end == .exit(0))
@@ -260,6 +266,34 @@ struct FleetEndToEndTests {
         }
         #expect(code == 76, "\(outcome.errorOutput)")
         #expect(stage.marks == ["1.1.claim", "1.1.failed"])
+    }
+
+    /// A file that fails in the first round and is complete in the second one has not failed.
+    @Test func lastRoundOfAShardCounts() throws {
+        let stage = try FleetStage(isLarge: false)
+        try stage.create(1)
+        let refused: Guarded<Set<String>> = Guarded([])
+        stage.bend.withLock {
+            $0 = { request, reply in
+                guard ["/small-2", "/small-4"].contains(request.path),
+                    refused.withLock({ $0.insert(request.path).inserted })
+                else { return }
+                reply = .text(503)
+            }
+        }
+        let outcome = try stage.run(["fleet", "work", "fleet", "--retries", "0", "--json"])
+        #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+        let text = outcome.errorOutput
+        #expect(text.contains("error: ") && text.contains("5 of 5 files done; "), "\(text)")
+        #expect(!text.contains("failed"), "\(text)")
+        // Both rounds give a file the same number.
+        let numbers = try jsonEvents(outcome.output).compactMap { event -> String? in
+            guard event["event"] as? String == "begun", let url = event["url"] as? String else {
+                return nil
+            }
+            return "\(url) \(event["file"] as? Int ?? 0)"
+        }
+        #expect(numbers.count == 7 && Set(numbers).count == 5, "\(numbers)")
     }
 
     /// What is complete is finished while others work; the plan of the rest has the others.
